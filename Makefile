@@ -1,0 +1,80 @@
+# Idem.  Two commands do everything on a fresh Debian machine:
+#   make run     builds and serves tasks.fcgi on 127.0.0.1:8080 (SERVER=apache, PORT=)
+#   make test    every test; `make check` is the quick half
+# All variables can be set on the command line, as packagers expect.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+BUILD   ?= build
+CC      ?= gcc
+AR      ?= ar
+PORT    ?= 8080
+SERVER  ?= lighttpd
+
+VERSION := 0.1.0
+WARN := -Wall -Wextra -Werror -Wpedantic -Wconversion -Wshadow -Wvla \
+	-Wswitch-enum -Wmissing-prototypes -Wstrict-prototypes -Wundef \
+	-Wpointer-arith -Wwrite-strings -Wunused
+OPT  ?= -O2 -g
+HARD := -fstack-protector-strong
+SAN  := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer
+CPPFLAGS += -D_FORTIFY_SOURCE=2
+IDEM_CPP := -Iinclude -Isrc -Ifcgi -D_GNU_SOURCE -DIDEM_VERSION='"$(VERSION)"'
+IDEM_C   := -std=c11 $(WARN) $(HARD)
+LDFLAGS  += -Wl,-z,relro,-z,now
+LIBS     := -llmdb -lcrypto -lcjson -lunistring -lfcgi -lpthread
+
+lib_src  := $(wildcard src/*/*.c)
+fcgi_src := $(wildcard fcgi/*.c)
+programs := tasks idem
+objects   = $(patsubst %.c,$(1)/%.o,$(2))
+tests    := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
+helpers  := $(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c))
+
+.PHONY: all
+all: $(BUILD)/tasks.fcgi $(BUILD)/idem
+
+# --- the programs --------------------------------------------------------
+$(BUILD)/tasks.fcgi: $(call objects,$(BUILD)/o,$(wildcard fcgi/tasks/*.c))
+$(BUILD)/idem: $(call objects,$(BUILD)/o,$(wildcard fcgi/command/*.c))
+$(BUILD)/tasks.fcgi $(BUILD)/idem: $(BUILD)/libfront.a $(BUILD)/libidem.a
+	$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/libidem.a: $(call objects,$(BUILD)/o,$(lib_src))
+$(BUILD)/libfront.a: $(call objects,$(BUILD)/o,$(fcgi_src))
+$(BUILD)/san/libidem.a: $(call objects,$(BUILD)/san/o,$(lib_src))
+$(BUILD)/san/libfront.a: $(call objects,$(BUILD)/san/o,$(fcgi_src))
+%.a:
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/o/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(CFLAGS) $(CPPFLAGS) $(IDEM_CPP) $(IDEM_C) -MMD -MP -c -o $@ $<
+$(BUILD)/san/o/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $(IDEM_CPP) $(IDEM_C) -MMD -MP -c -o $@ $<
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+# --- the unit tests: under AddressSanitizer and UndefinedBehaviorSanitizer -
+# A test of fcgi/tasks or fcgi/command links that program's objects but main.o.
+san_program = $(filter-out %/main.o,$(call objects,$(BUILD)/san/o,\
+	$(wildcard fcgi/tasks/*.c)))
+$(BUILD)/san/test_%: $(BUILD)/san/o/tests/unit/test_%.o \
+		$(call objects,$(BUILD)/san/o,$(helpers)) $(san_program) \
+		$(BUILD)/san/libfront.a $(BUILD)/san/libidem.a
+	$(CC) $(SAN) -o $@ $^ $(LIBS) -lcmocka
+
+.PHONY: unit
+unit: $(addprefix $(BUILD)/san/,$(tests))
+	@tests/run-unit.sh $^
+
+# --- everything else is added here as it is built --------------------------
+.PHONY: lint
+lint:
+	@tests/lint/run.sh
+
+.PHONY: clean
+clean:
+	rm -rf $(BUILD)

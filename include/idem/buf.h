@@ -1,0 +1,60 @@
+/*
+ * buf.h - growable byte buffer with a hard ceiling and a sticky error.
+ *
+ * Appends return nothing.  The first failure (no memory, or past max_bytes)
+ * is kept; later appends do nothing.  Ask once, at the end, with
+ * idem_buf_err().  A buffer is never silently cut short.
+ */
+#ifndef IDEM_BUF_H
+#define IDEM_BUF_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct idem_buf {
+	char *p;          /* owned; NULL until the first append, or after idem_buf_free() */
+	size_t n;         /* bytes used */
+	size_t cap;       /* bytes allocated */
+	size_t max_bytes; /* ceiling for n */
+	enum idem_err err;
+};
+
+/* Cannot fail and does not allocate.  max_bytes must not be 0. */
+void idem_buf_init(struct idem_buf *b, size_t max_bytes);
+
+/* Forget content and error, keep the memory: ready for the next use. */
+void idem_buf_reset(struct idem_buf *b);
+
+/* Release the memory and make b empty again, ready for reuse. */
+void idem_buf_free(struct idem_buf *b);
+
+void idem_buf_put(struct idem_buf *b, const void *p, size_t n);
+void idem_buf_putc(struct idem_buf *b, char c);
+void idem_buf_puts(struct idem_buf *b, struct idem_span s);
+void idem_buf_printf(struct idem_buf *b, const char *fmt, ...)
+    IDEM_PRINTF(2, 3);
+
+/* Cut back to the first n bytes; n must not exceed b->n. */
+void idem_buf_cut(struct idem_buf *b, size_t n);
+
+/*
+ * Make room for n more bytes and return where they go, or NULL with the sticky
+ * error set.  The caller writes at most n bytes there and then says how many
+ * with idem_buf_grew().
+ */
+char *idem_buf_room(struct idem_buf *b, size_t n);
+void idem_buf_grew(struct idem_buf *b, size_t n);
+
+/* IDEM_OK, IDEM_ENOMEM or IDEM_ETOOBIG. */
+IDEM_MUST_CHECK enum idem_err idem_buf_err(const struct idem_buf *b);
+
+/* The content so far.  Borrowed: dead after the next append or free. */
+struct idem_span idem_buf_span(const struct idem_buf *b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

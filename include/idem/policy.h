@@ -1,0 +1,57 @@
+/*
+ * policy.h - the settings of the engine for one route, and the decisions that
+ * follow from them alone.
+ */
+#ifndef IDEM_POLICY_H
+#define IDEM_POLICY_H
+
+#include "http.h"
+#include "problem.h"
+#include "scope.h"
+#include "store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Spans are borrowed from whoever read the settings. */
+struct idem_policy {
+	struct idem_span methods;      /* IDEM_METHODS: "POST,PATCH" */
+	bool require_key;              /* IDEM_REQUIRE_KEY */
+	struct idem_scope_rule scope;  /* IDEM_SCOPE */
+	bool anonymous;                /* IDEM_ANONYMOUS=allow */
+	bool keep_5xx;                 /* IDEM_KEEP_5XX */
+	bool retry_unknown;            /* IDEM_ON_UNKNOWN=retry */
+	bool evict;                    /* IDEM_WHEN_FULL=evict */
+	struct idem_span keep_headers; /* IDEM_KEEP_HEADERS: names, by commas */
+	int64_t ttl_ms;                /* IDEM_TTL */
+	int64_t unknown_ttl_ms;        /* IDEM_UNKNOWN_TTL */
+	int64_t min_keep_ms;           /* IDEM_MIN_KEEP */
+	uint64_t max_keys;             /* IDEM_MAX_KEYS */
+	size_t max_body_bytes;         /* IDEM_MAX_BODY */
+	size_t max_response_bytes;     /* IDEM_MAX_RESPONSE */
+	enum idem_lang lang;           /* IDEM_LANG */
+	struct idem_span problem_base; /* IDEM_PROBLEM_BASE */
+};
+
+/* Is name (a method or a field) in a list separated by commas?  Methods are
+ * compared byte for byte (RFC 9110 9.1), fields without regard to case. */
+bool idem_policy_protects(const struct idem_policy *p, struct idem_span method);
+
+/* Does a replay carry this field (SPEC 7)? */
+bool idem_policy_keeps_field(struct idem_span keep_headers,
+    struct idem_span name);
+
+/*
+ * What becomes of the record, from what the handler said and its answer.
+ * IDEM_BY_STATUS: below 500 done, except 401, 403, 407, 408, 412, 421, 423, 425,
+ * 428, 429 and any 3xx or 4xx with Retry-After, which are NONE; 5xx as keep_5xx
+ * says.  Any other effect stays as it is.  Never returns IDEM_BY_STATUS.
+ */
+enum idem_effect idem_policy_effect(bool keep_5xx, enum idem_effect said,
+    const struct idem_response *res);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,262 @@
+/*
+ * store.h - the store's contract: what a record is, and the verbs on it.
+ *
+ * Opaque bytes: the store knows neither HTTP nor what an answer means.  One
+ * suite of cases runs on every back end.  A handle belongs to one process (open
+ * it after fork) and one thread.
+ *
+ * Records go   absent -> running -> done | unknown | absent.
+ * Whether a running record's worker lives is asked of the kernel: each claim
+ * holds a lock that ends with its process (DESIGN, liveness).
+ */
+#ifndef IDEM_STORE_H
+#define IDEM_STORE_H
+
+#include "buf.h"
+#include "fingerprint.h"
+#include "log.h"
+#include "scope.h"
+#include "tables.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define IDEM_TOKEN_BYTES 16
+#define IDEM_RANDOM_BYTES 16
+
+struct idem_store;
+struct idem_op;
+
+/* What a handler did to the world (SPEC 6). */
+enum idem_effect {
+	IDEM_BY_STATUS, /* the handler does not say: its status is the guess */
+	IDEM_DONE,
+	IDEM_NONE,      /* nothing: the key is given back */
+	IDEM_HOLD       /* the work began and nobody can say how it ended */
+};
+
+/* What came of a handler that ran inside the write transaction. */
+struct idem_applied {
+	enum idem_effect effect; /* never IDEM_BY_STATUS */
+	bool undo;         /* DONE, but its table writes must not stay */
+	size_t kept_bytes; /* how much of the answer's front goes into the record */
+};
+
+/*
+ * Run the in-transaction handler number op->apply: read and write tables, write
+ * the answer to *answer.  It may run more than once for one operation and in
+ * another process than the one that asked, so it touches nothing but the
+ * transaction; time and random bytes come in with op.
+ * Anything but IDEM_OK undoes its writes and fails the operation with that code.
+ */
+typedef enum idem_err (*idem_apply)(void *arg, struct idem_tables *t,
+    const struct idem_op *op, struct idem_buf *answer,
+    struct idem_applied *out);
+
+struct idem_store_config {
+	struct idem_span place;  /* IDEM_STORE: a directory, or "memory:" */
+	bool create;             /* make the directory (0700) and the store */
+	bool durable;            /* IDEM_DURABILITY=full */
+	uint64_t max_bytes;      /* IDEM_MAX_STORE */
+	const char *const *tables; /* names of the application's tables */
+	size_t ntables;          /* at most IDEM_TABLES_MAX */
+	idem_apply apply;        /* NULL: this program has no such handlers */
+	void *apply_arg;
+	const struct idem_log *log; /* lives as long as the store */
+};
+
+/*
+ * Open the store.  *out is set on success only; the caller closes it.
+ * IDEM_EREFUSED: a place where no store may be (another owner, a network file
+ * system, not a directory); IDEM_ESTORE, IDEM_ECORRUPT, IDEM_ENEWER, IDEM_EFULL,
+ * IDEM_ENOMEM.  One log line says which thing, and what to do.
+ */
+IDEM_MUST_CHECK enum idem_err
+idem_store_open(const struct idem_store_config *config, struct idem_store **out);
+void idem_store_close(struct idem_store **s); /* sets NULL; NULL is fine */
+
+/*
+ * May a web server with this document root use the store?  IDEM_EREFUSED with a
+ * log line where the store's directory lies inside it, after realpath().
+ */
+IDEM_MUST_CHECK enum idem_err
+idem_store_outside(struct idem_store *s, struct idem_span document_root);
+
+enum idem_verdict {
+	IDEM_ABSENT_KEY,  /* look: not to be answered from here; claim it */
+	IDEM_CLAIMED,     /* CLAIM: running, and ours */
+	IDEM_REPLAY,      /* done: op->answer holds the stored bytes */
+	IDEM_MISMATCH,    /* another fingerprint; compared before the state */
+	IDEM_RUNNING,     /* its worker lives */
+	IDEM_ORPHAN,      /* its worker is gone: it has just become unknown */
+	IDEM_UNKNOWN,
+	IDEM_STORED,      /* ONCE, FINISH, RESOLVE: done; APPLY: applied */
+	IDEM_RELEASED,    /* ONCE, FINISH, RELEASE, RESOLVE: absent again, undone */
+	IDEM_HELD,        /* ONCE, FINISH, HOLD: unknown now, undone */
+	IDEM_LOST         /* FINISH, HOLD, RELEASE: not our token; nothing changed */
+};
+
+enum idem_op_kind {
+	IDEM_OP_CLAIM,   /* take the key; work outside the store follows */
+	IDEM_OP_ONCE,    /* take the key, apply, store the answer: one commit */
+	IDEM_OP_FINISH,  /* running with my token: apply, then store the answer */
+	IDEM_OP_HOLD,    /* running with my token: unknown */
+	IDEM_OP_RELEASE, /* running with my token: absent */
+	IDEM_OP_RESOLVE, /* unknown or orphaned: done with the input as the answer,
+	                  * or absent where the input is absent; refuses a live one
+	                  * with RUNNING, another state with ABSENT_KEY or REPLAY */
+	IDEM_OP_APPLY    /* no key: apply alone */
+};
+
+/*
+ * One operation: a value, and all that carrying it out needs, so that another
+ * process of the same program could do it.  Zero-initialise, then fill in.
+ */
+struct idem_op {
+	enum idem_op_kind kind;
+	uint16_t apply;      /* number of the handler; 0: input is the answer */
+	uint32_t apply_flags; /* the handler's own; opaque here */
+	unsigned char id[IDEM_ID_BYTES];
+	unsigned char fingerprint[IDEM_FINGERPRINT_BYTES];
+	unsigned char token[IDEM_TOKEN_BYTES];   /* drawn for each claim */
+	unsigned char random[IDEM_RANDOM_BYTES]; /* for the handler */
+	uint8_t recipe;      /* IDEM_RECIPE; a record of a newer one: IDEM_ENEWER */
+	bool retry;          /* orphaned and unknown records are claimed anew */
+	bool evict;          /* full: drop the oldest done record */
+	int64_t now_ms;
+	int64_t ttl_ms;         /* of the answer, from now_ms on */
+	int64_t unknown_ttl_ms; /* of a record that becomes unknown now */
+	int64_t min_keep_ms;    /* no done record younger than this is dropped */
+	uint64_t max_keys;      /* all states counted */
+	struct idem_span input; /* for the handler, or the answer; borrowed */
+	size_t kept_bytes;      /* apply == 0: of input, what the record keeps */
+
+	struct idem_buf *answer; /* the caller's; reset, then written */
+	enum idem_verdict verdict;
+	bool took_over;      /* CLAIMED or ONCE: from an orphan or an unknown */
+};
+
+/*
+ * Read only, no writer's lock: op's id, fingerprint, recipe and now_ms count.
+ * A done, unexpired record with an equal fingerprint: verdict IDEM_REPLAY and
+ * its bytes in op->answer.  Everything else: IDEM_ABSENT_KEY, go and claim.
+ * IDEM_ENEWER, IDEM_ECORRUPT, IDEM_ESTORE, IDEM_EMOVED, IDEM_ENOMEM.
+ */
+IDEM_MUST_CHECK enum idem_err
+idem_store_look(struct idem_store *s, struct idem_op *op);
+
+/*
+ * Carry op out in one transaction and return when it is on disk (durable).
+ * Of any number of simultaneous claims on one absent or expired id exactly one
+ * gets CLAIMED (or STORED, RELEASED, HELD for ONCE).  A claim that finds its own
+ * token in a running record is CLAIMED: a claim may be repeated when nobody
+ * knows whether the first one took.
+ *
+ * CLAIM and ONCE lock op->token before anything else.  After CLAIMED it stays
+ * locked until idem_store_leave(); every other outcome unlocks it.
+ *
+ * IDEM_OK: op->verdict says what happened.  Else nothing happened, except as
+ * noted: IDEM_EFULL (max_keys with nothing to drop, or no room on disk or in
+ * the map: only CLAIM, ONCE and APPLY); IDEM_EMOVED; IDEM_ENEWER; IDEM_ECORRUPT;
+ * IDEM_EBUSY (no free lock); IDEM_ESTORE (a commit that failed on the disk may
+ * still be there after a restart; its record is then an orphan); IDEM_ENOMEM;
+ * what the handler returned.  The cause went to the log.
+ */
+IDEM_MUST_CHECK enum idem_err
+idem_store_submit(struct idem_store *s, struct idem_op *op);
+
+/* Unlock the token of a claim that this worker will not touch again. */
+void idem_store_leave(struct idem_store *s,
+    const unsigned char token[IDEM_TOKEN_BYTES]);
+
+/*
+ * Run fn with a read-only view on the tables: one consistent snapshot, no
+ * writer's lock.  What it borrows ends when it returns.  Returns its code, or
+ * IDEM_ESTORE, IDEM_EMOVED, IDEM_ENOMEM.
+ */
+typedef enum idem_err (*idem_reader)(void *arg, struct idem_tables *t);
+IDEM_MUST_CHECK enum idem_err
+idem_store_read(struct idem_store *s, idem_reader fn, void *arg);
+
+/* A record without its index, as walk, stats and check see it. */
+enum idem_state { IDEM_STATE_RUNNING = 1, IDEM_STATE_DONE, IDEM_STATE_UNKNOWN };
+struct idem_record {
+	enum idem_state state;
+	uint8_t recipe;
+	uint8_t seal;        /* 0: the answer is stored as it is */
+	bool retry;          /* an orphan may be claimed anew */
+	unsigned char id[IDEM_ID_BYTES];
+	unsigned char fingerprint[IDEM_FINGERPRINT_BYTES];
+	unsigned char token[IDEM_TOKEN_BYTES];
+	int64_t claimed_ms;
+	int64_t stored_ms;   /* done or unknown since; 0 while running */
+	int64_t expires_ms;  /* INT64_MAX while running */
+	struct idem_span answer; /* borrowed; empty unless done */
+};
+
+/*
+ * Visit records in the order of their claims, starting behind number *from (0:
+ * all), at most max of them in one snapshot; *from is where to go on, and *more
+ * says whether there is anything behind it.  fn returning false ends the walk
+ * early with *more true.
+ * A record that does not decode comes as NULL with its number.
+ */
+typedef bool (*idem_visit)(void *arg, uint64_t number,
+    const struct idem_record *record);
+IDEM_MUST_CHECK enum idem_err
+idem_store_walk(struct idem_store *s, uint64_t *from, size_t max, bool *more,
+    idem_visit fn, void *arg);
+
+/* true where the record's worker lives, or when nobody can say. */
+bool idem_store_alive(struct idem_store *s,
+    const unsigned char token[IDEM_TOKEN_BYTES]);
+
+/*
+ * One bounded step of a sweep: look at records behind s->from without the
+ * writer's lock, then in one transaction treat at most max due ones, each only
+ * if it is still due there: expired done and unknown records are deleted,
+ * orphans become unknown, or absent where their work may be repeated.
+ * Zero-initialise; call again while ->more.
+ */
+struct idem_sweep {
+	uint64_t from;
+	bool more;
+	uint64_t nseen;
+	uint64_t nexpired;  /* done, deleted */
+	uint64_t nunknown;  /* unknown past its time, deleted */
+	uint64_t nheld;     /* orphans that are unknown now */
+	uint64_t nreleased; /* orphans that are absent now */
+};
+IDEM_MUST_CHECK enum idem_err
+idem_store_sweep(struct idem_store *s, int64_t now_ms, int64_t unknown_ttl_ms,
+    size_t max, struct idem_sweep *sweep);
+
+struct idem_room {
+	uint64_t nrecords;
+	uint64_t used_bytes; /* pages in use */
+	uint64_t file_bytes; /* the file never shrinks */
+	uint64_t max_bytes;  /* IDEM_MAX_STORE */
+};
+IDEM_MUST_CHECK enum idem_err
+idem_store_room(struct idem_store *s, struct idem_room *out);
+
+/*
+ * Every record decodes, index and records agree both ways.  *nbad counts what
+ * does not; each is a log line.  IDEM_OK also where *nbad > 0.
+ */
+IDEM_MUST_CHECK enum idem_err
+idem_store_check(struct idem_store *s, uint64_t *nbad);
+
+/*
+ * Note that this key-and-fingerprint (a 64-bit hash of both) came under record
+ * id.  true: it came under another id less than ten minutes before, so two
+ * scopes used it.  Lossy on purpose; costs no transaction.
+ */
+bool idem_store_other_scope(struct idem_store *s, uint64_t what,
+    const unsigned char id[IDEM_ID_BYTES], int64_t now_ms);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,36 @@
+/*
+ * answer.h - a response as bytes: what the store keeps and gives back.
+ *
+ *   u16 status | run kept fields | u32 body length | body | run other fields
+ *
+ * The record keeps a prefix: all but the other fields or, where the body is
+ * over the limit, only up to the body's length.  So one reader serves the first
+ * answer and every replay.
+ */
+#ifndef ENGINE_ANSWER_H
+#define ENGINE_ANSWER_H
+
+#include "idem/http.h"
+
+/*
+ * Append res to out.  *kept_bytes is how much of what was appended a record
+ * keeps: without the body where that is over max_body_bytes.
+ * IDEM_OK, or the error of res or out.
+ */
+IDEM_MUST_CHECK enum idem_err
+answer_encode(const struct idem_response *res, struct idem_span keep_headers,
+    size_t max_body_bytes, struct idem_buf *out, size_t *kept_bytes);
+
+/* The first answer again: every field.  IDEM_ECORRUPT; IDEM_ENOMEM. */
+IDEM_MUST_CHECK enum idem_err
+answer_first(struct idem_span bytes, struct idem_response *res);
+
+/*
+ * A replay (SPEC 7): kept fields, Cache-Control: no-store and
+ * Idempotency-Replayed: true; with Idempotency-Body: omitted in the place of
+ * Content-Type, Content-Encoding and body where the body was over the limit.
+ */
+IDEM_MUST_CHECK enum idem_err
+answer_replay(struct idem_span bytes, struct idem_response *res);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * multipart.h - multipart/form-data (RFC 7578) as the fingerprint sees it: the
+ * random boundary does not count.
+ */
+#ifndef REQUEST_MULTIPART_H
+#define REQUEST_MULTIPART_H
+
+#include "base/sha256.h"
+#include "idem/base.h"
+
+/*
+ * Parse body by the boundary in content_type and, if all of it parses, hash
+ * for each part in order name, filename, content type and bytes, each as a
+ * netstring ("5:a.bin,"; absent: "-,") (SPEC 5).  Nothing is hashed before the
+ * whole body was found good.
+ * IDEM_OK or IDEM_ESYNTAX (then the raw bytes count).
+ */
+IDEM_MUST_CHECK enum idem_err
+multipart_hash(struct idem_span content_type, struct idem_span body,
+    struct sha256 *h);
+
+#endif
