@@ -6,7 +6,9 @@
 PREFIX  ?= /usr/local
 DESTDIR ?=
 BUILD   ?= build
-CC      ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 AR      ?= ar
 PORT    ?= 8080
 SERVER  ?= lighttpd
@@ -39,22 +41,25 @@ all: $(BUILD)/tasks.fcgi $(BUILD)/idem
 $(BUILD)/tasks.fcgi: $(call objects,$(BUILD)/o,$(wildcard fcgi/tasks/*.c))
 $(BUILD)/idem: $(call objects,$(BUILD)/o,$(wildcard fcgi/command/*.c))
 $(BUILD)/tasks.fcgi $(BUILD)/idem: $(BUILD)/libfront.a $(BUILD)/libidem.a
-	$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	@echo '  LINK $@'
+	@$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/libidem.a: $(call objects,$(BUILD)/o,$(lib_src))
 $(BUILD)/libfront.a: $(call objects,$(BUILD)/o,$(fcgi_src))
 $(BUILD)/san/libidem.a: $(call objects,$(BUILD)/san/o,$(lib_src))
 $(BUILD)/san/libfront.a: $(call objects,$(BUILD)/san/o,$(fcgi_src))
 %.a:
-	@rm -f $@
-	$(AR) rcs $@ $^
+	@mkdir -p $(@D) && rm -f $@
+	@$(AR) rcs $@ $^
 
 $(BUILD)/o/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(OPT) $(CFLAGS) $(CPPFLAGS) $(IDEM_CPP) $(IDEM_C) -MMD -MP -c -o $@ $<
+	@echo '  CC   $@'
+	@$(CC) $(OPT) $(CFLAGS) $(CPPFLAGS) $(IDEM_CPP) $(IDEM_C) -MMD -MP -c -o $@ $<
 $(BUILD)/san/o/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(SAN) $(IDEM_CPP) $(IDEM_C) -MMD -MP -c -o $@ $<
+	@echo '  CC   $@'
+	@$(CC) $(SAN) $(IDEM_CPP) $(IDEM_C) -MMD -MP -c -o $@ $<
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 # --- the unit tests: under AddressSanitizer and UndefinedBehaviorSanitizer -
@@ -64,7 +69,8 @@ san_program = $(filter-out %/main.o,$(call objects,$(BUILD)/san/o,\
 $(BUILD)/san/test_%: $(BUILD)/san/o/tests/unit/test_%.o \
 		$(call objects,$(BUILD)/san/o,$(helpers)) $(san_program) \
 		$(BUILD)/san/libfront.a $(BUILD)/san/libidem.a
-	$(CC) $(SAN) -o $@ $^ $(LIBS) -lcmocka
+	@echo '  LINK $@'
+	@$(CC) $(SAN) -o $@ $^ $(LIBS) -lcmocka
 
 .PHONY: unit
 unit: $(addprefix $(BUILD)/san/,$(tests))

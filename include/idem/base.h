@@ -30,8 +30,10 @@ struct idem_span {
 	size_t n;
 };
 
-/* The span of a string literal, without its NUL. */
+/* The span of a string literal, without its NUL: in an expression, and as the
+ * initialiser of a static table. */
 #define IDEM_LIT(s) ((struct idem_span){ "" s, sizeof(s) - 1 })
+#define IDEM_LIT_INIT(s) { "" s, sizeof(s) - 1 }
 #define IDEM_ABSENT ((struct idem_span){ NULL, 0 })
 
 /* For "%.*s"; the caller knows that the span is short and printable. */

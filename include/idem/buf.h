@@ -34,6 +34,8 @@ void idem_buf_free(struct idem_buf *b);
 void idem_buf_put(struct idem_buf *b, const void *p, size_t n);
 void idem_buf_putc(struct idem_buf *b, char c);
 void idem_buf_puts(struct idem_buf *b, struct idem_span s);
+/* For short texts: over IDEM_BUF_PRINTF_MAX bytes is IDEM_ETOOBIG. */
+#define IDEM_BUF_PRINTF_MAX 511
 void idem_buf_printf(struct idem_buf *b, const char *fmt, ...)
     IDEM_PRINTF(2, 3);
 

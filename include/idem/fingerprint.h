@@ -1,5 +1,5 @@
 /*
- * fingerprint.h - the hash of what is asked (SPEC 5).
+ * fingerprint.h - the hash of what is asked.
  */
 #ifndef IDEM_FINGERPRINT_H
 #define IDEM_FINGERPRINT_H

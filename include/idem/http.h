@@ -58,7 +58,7 @@ struct idem_request {
 /*
  * Look at every variable once.  vars is not copied.  target is REQUEST_URI or,
  * where a server sets none, SCRIPT_NAME PATH_INFO and "?" QUERY_STRING joined
- * in *scratch (SPEC 5); an absolute-form URI stays as it is.
+ * in *scratch; an absolute-form URI stays as it is.
  * IDEM_OK, IDEM_ENOMEM or IDEM_ETOOBIG from scratch.
  */
 IDEM_MUST_CHECK enum idem_err

@@ -1,5 +1,5 @@
 /*
- * json.h - the canonical form of a JSON text (SPEC 5): RFC 8785, but numbers
+ * json.h - the canonical form of a JSON text: RFC 8785, but numbers
  * keep their exact decimal value.
  */
 #ifndef IDEM_JSON_H

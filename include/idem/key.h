@@ -21,7 +21,7 @@ struct idem_key {
 /*
  * Parse a field value: a Structured Field String ("..." with \" and \\ as the
  * only escapes, RFC 9651 4.2.5), parameters after it (4.2.3.2) checked and
- * dropped; or bare: visible ASCII except '"' '\' ',' ';' (SPEC 3).  Space and
+ * dropped; or bare: visible ASCII except '"' '\' ',' ';'.  Space and
  * tab around the value are dropped.  Repeated field lines arrive joined by a
  * comma, which is a syntax error, as it should be.
  *

@@ -38,7 +38,7 @@ struct idem_policy {
  * compared byte for byte (RFC 9110 9.1), fields without regard to case. */
 bool idem_policy_protects(const struct idem_policy *p, struct idem_span method);
 
-/* Does a replay carry this field (SPEC 7)? */
+/* Does a replay carry this field? */
 bool idem_policy_keeps_field(struct idem_span keep_headers,
     struct idem_span name);
 

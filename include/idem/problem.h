@@ -1,6 +1,6 @@
 /*
  * problem.h - problem documents (RFC 9457) for programs, and the same problem
- * as a short page for people, in Uzbek, English and Turkish (SPEC 8).
+ * as a short page for people, in Uzbek, English and Turkish.
  */
 #ifndef IDEM_PROBLEM_H
 #define IDEM_PROBLEM_H
@@ -49,7 +49,7 @@ enum idem_problem {
 };
 #define IDEM_NPROBLEMS ((size_t)IDEM_P_INTERNAL + 1)
 
-/* One row of SPEC 8's table.  Static storage, NUL-terminated texts. */
+/* One row of the table.  Static storage, NUL-terminated texts. */
 struct idem_problem_row {
 	unsigned status;
 	const char *kod;

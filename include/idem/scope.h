@@ -1,5 +1,5 @@
 /*
- * scope.h - who is asking (SPEC 4), and the id of the record of a key.
+ * scope.h - who is asking, and the id of the record of a key.
  */
 #ifndef IDEM_SCOPE_H
 #define IDEM_SCOPE_H

@@ -7,7 +7,7 @@
  *
  * Records go   absent -> running -> done | unknown | absent.
  * Whether a running record's worker lives is asked of the kernel: each claim
- * holds a lock that ends with its process (DESIGN, liveness).
+ * holds a lock that ends with its process (see idem_store_alive).
  */
 #ifndef IDEM_STORE_H
 #define IDEM_STORE_H
@@ -28,7 +28,7 @@ extern "C" {
 struct idem_store;
 struct idem_op;
 
-/* What a handler did to the world (SPEC 6). */
+/* What a handler did to the world. */
 enum idem_effect {
 	IDEM_BY_STATUS, /* the handler does not say: its status is the guess */
 	IDEM_DONE,

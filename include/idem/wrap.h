@@ -1,5 +1,5 @@
 /*
- * wrap.h - the engine: one request through SPEC 2, in order.
+ * wrap.h - the engine: one request, step by step, in a fixed order.
  */
 #ifndef IDEM_WRAP_H
 #define IDEM_WRAP_H
@@ -90,8 +90,8 @@ struct idem_call {
 
 /*
  * Answer one request: afterwards *call->res is complete, whatever happened.
- * Protected requests follow SPEC 2, steps 1 to 12; the others run the handler
- * without a key, in one transaction.
+ * Protected requests go key, body, scope, fingerprint, look, claim; the others
+ * run the handler without a key, in one transaction.
  */
 void idem_wrap(struct idem_engine *e, struct idem_call *call);
 

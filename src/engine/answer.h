@@ -26,7 +26,7 @@ IDEM_MUST_CHECK enum idem_err
 answer_first(struct idem_span bytes, struct idem_response *res);
 
 /*
- * A replay (SPEC 7): kept fields, Cache-Control: no-store and
+ * A replay: kept fields, Cache-Control: no-store and
  * Idempotency-Replayed: true; with Idempotency-Body: omitted in the place of
  * Content-Type, Content-Encoding and body where the body was over the limit.
  */

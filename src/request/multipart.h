@@ -11,7 +11,7 @@
 /*
  * Parse body by the boundary in content_type and, if all of it parses, hash
  * for each part in order name, filename, content type and bytes, each as a
- * netstring ("5:a.bin,"; absent: "-,") (SPEC 5).  Nothing is hashed before the
+ * netstring ("5:a.bin,"; absent: "-,").  Nothing is hashed before the
  * whole body was found good.
  * IDEM_OK or IDEM_ESYNTAX (then the raw bytes count).
  */
