@@ -76,11 +76,20 @@ $(BUILD)/san/test_%: $(BUILD)/san/o/tests/unit/test_%.o \
 unit: $(addprefix $(BUILD)/san/,$(tests))
 	@tests/run-unit.sh $^
 
-# --- everything else is added here as it is built --------------------------
+# --- what is missing on this machine, and the quick half of the tests -------
+.PHONY: deps
+deps:
+	@tools/deps.sh
+
 .PHONY: lint
 lint:
 	@tests/lint/run.sh
 
+.PHONY: check
+check: deps
+	@$(MAKE) --no-print-directory -k unit lint
+
+# --- everything else is added here as it is built --------------------------
 .PHONY: clean
 clean:
 	rm -rf $(BUILD)

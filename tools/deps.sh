@@ -1,0 +1,79 @@
+#!/bin/sh
+# Installs what building, testing and `make run` need, where it is missing.
+# As root it calls apt-get; otherwise it prints the line to run.
+# usage: deps.sh [build|all]      build: only what compiling needs
+set -eu
+PATH=$PATH:/usr/sbin:/sbin
+
+# package | how to see that it is there: a header, a program or a file
+need_build='
+gcc               |program gcc
+make              |program make
+libc6-dev         |header stdio.h
+liblmdb-dev       |header lmdb.h
+libfcgi-dev       |header fcgiapp.h
+libssl-dev        |header openssl/evp.h
+libcjson-dev      |header cjson/cJSON.h
+libunistring-dev  |header unictype.h
+'
+need_test='
+libcmocka-dev     |header cmocka.h
+python3           |program python3
+curl              |program curl
+spawn-fcgi        |program spawn-fcgi
+lighttpd          |program lighttpd
+apache2-bin       |program apache2
+libapache2-mod-fcgid|file /usr/lib/apache2/modules/mod_fcgid.so
+'
+
+there() {
+	case $1 in
+	program) command -v "$2" >/dev/null ;;
+	file) test -e "$2" ;;
+	header)
+		test -e "/usr/include/$2" ||
+		    printf '#include <%s>\n' "$2" |
+		    ${CC:-cc} -E - >/dev/null 2>&1
+		;;
+	esac
+}
+
+# The server's package must not begin to serve port 80 of this machine.  Where
+# no policy stands, one that forbids starting services stands in for a moment.
+policy=/usr/sbin/policy-rc.d
+quiet_services() {
+	test ! -e $policy || return 0
+	printf '#!/bin/sh\nexit 101\n' >$policy
+	chmod 755 $policy
+	trap 'rm -f $policy' EXIT
+	trap 'exit 1' HUP INT TERM
+}
+
+need=$need_build
+test "${1:-all}" = build || need=$need$need_test
+missing=$(printf '%s' "$need" | while IFS='|' read -r package how; do
+	package=$(echo $package)
+	test -n "$package" || continue
+	# shellcheck disable=SC2086
+	there $how || printf '%s ' "$package"
+done)
+test -n "$missing" || exit 0
+
+if ! command -v apt-get >/dev/null; then
+	echo "deps: missing, and there is no apt-get here: $missing" >&2
+	exit 1
+fi
+if [ "$(id -u)" != 0 ]; then
+	echo "deps: missing: $missing" >&2
+	echo "deps: install it with:" >&2
+	echo "  sudo apt-get install --no-install-recommends $missing" >&2
+	exit 1
+fi
+echo "deps: installing $missing"
+quiet_services
+export DEBIAN_FRONTEND=noninteractive
+# shellcheck disable=SC2086
+apt-get install -y --no-install-recommends $missing >/dev/null 2>&1 || {
+	apt-get update
+	apt-get install -y --no-install-recommends $missing
+}
