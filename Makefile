@@ -72,6 +72,7 @@ $(BUILD)/san/test_%: $(BUILD)/san/o/tests/unit/test_%.o \
 	@echo '  LINK $@'
 	@$(CC) $(SAN) -o $@ $^ $(LIBS) -lcmocka
 
+.SECONDARY:
 .PHONY: unit
 unit: $(addprefix $(BUILD)/san/,$(tests))
 	@tests/run-unit.sh $^
