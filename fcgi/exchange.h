@@ -1,0 +1,56 @@
+/*
+ * exchange.h - one request and its answer, whatever carries them: FastCGI or
+ * plain CGI.  A program knows this and neither protocol.
+ */
+#ifndef FRONT_EXCHANGE_H
+#define FRONT_EXCHANGE_H
+
+#include "idem/http.h"
+
+/* Made by the worker's loop; all of it lives until serve() returns. */
+struct exchange {
+	const char *const *vars; /* "NAME=value", ended by NULL: for
+	                          * idem_request_init() */
+	/* Up to n > 0 bytes of the body: 0 at its end, -1 where it broke off. */
+	long (*read)(void *arg, void *p, size_t n);
+	/* All n bytes of the answer.  IDEM_EIO: the peer is gone. */
+	enum idem_err (*write)(void *arg, const void *p, size_t n);
+	/* One line for the web server's own error log; NULL where descriptor 2
+	 * is that already. */
+	void (*complain)(void *arg, const char *line);
+	void *arg;
+};
+
+/*
+ * Read the whole body into *body (reset first) and set req->body, which is
+ * borrowed from it and never absent afterwards.  The body is CONTENT_LENGTH
+ * bytes long or, where that is absent or empty, what there is up to its end
+ * (chunked requests).  IDEM_LENGTH, what the client announced before the web
+ * server counted, is held against it too.
+ *
+ * IDEM_ETOOBIG: over max_bytes; a length announced as such is not read.
+ * IDEM_ESHORT: less than announced.  IDEM_ESYNTAX: an announced length is no
+ * number, or stands twice.  IDEM_ENOMEM.  req->body is then left as it was.
+ */
+IDEM_MUST_CHECK enum idem_err
+exchange_read_body(struct exchange *x, struct idem_request *req,
+    size_t max_bytes, struct idem_buf *body);
+
+/* All header lines of an answer, with Status and the empty line behind them:
+ * the least that any of the servers takes. */
+#define EXCHANGE_HEAD_MAX 4096 /* bytes */
+
+/*
+ * Write res as the whole answer: Status (always, or Apache takes a Location for
+ * an internal redirect), its fields, Content-Length, body.  No body goes out
+ * for HEAD, 204, 205 and 304, and for 204 and 304 no Content-Length either.
+ * Status and Content-Length among res's fields are passed over.
+ *
+ * Nothing was written: the error of res; IDEM_ETOOBIG past EXCHANGE_HEAD_MAX;
+ * IDEM_ENOMEM.  IDEM_EIO: the peer is gone.
+ */
+IDEM_MUST_CHECK enum idem_err
+exchange_answer(struct exchange *x, const struct idem_request *req,
+    const struct idem_response *res);
+
+#endif
