@@ -50,7 +50,7 @@ static char
 escape_value(struct idem_span s, size_t *at)
 {
 	static const char names[] = "ntr\"\\", values[] = "\n\t\r\"\\";
-	const char *name;
+	const char *name = NULL;
 
 	if (s.n - *at >= 4 && s.p[*at + 1] == 'x') {
 		char c = (char)(hex_value(s.p[*at + 2]) << 4 |
@@ -59,7 +59,9 @@ escape_value(struct idem_span s, size_t *at)
 		*at += 4;
 		return c;
 	}
-	if (s.n - *at < 2 || (name = strchr(names, s.p[*at + 1])) == NULL)
+	if (s.n - *at >= 2 && s.p[*at + 1] != '\0')
+		name = strchr(names, s.p[*at + 1]);
+	if (name == NULL)
 		fail_msg("unknown escape in %.*s", IDEM_FMT(s));
 	*at += 2;
 	return values[name - names];
