@@ -48,10 +48,11 @@ struct idem_request {
 	const char *const *vars; /* "NAME=value", ended by NULL */
 	struct idem_span var[IDEM_NVARS]; /* p == NULL: not there */
 	uint64_t twice;          /* bit v: variable v came more than once */
-	bool overrides;          /* some IDEM_* or REDIRECT_IDEM_* came */
+	bool overrides;          /* some IDEM_* or REDIRECT_IDEM_* came, other
+	                          * than IDEM_LENGTH */
 	struct idem_span target; /* path and query as received, not decoded */
-	struct idem_span media;  /* CONTENT_TYPE's media type, as written, without
-	                          * parameters; empty: none */
+	struct idem_span media;  /* CONTENT_TYPE's media type, as written,
+	                          * without parameters; empty: none */
 	struct idem_span body;   /* absent until it was read */
 };
 
@@ -70,6 +71,13 @@ struct idem_span idem_request_var(const struct idem_request *req,
     struct idem_span name);
 
 /*
+ * A request field by its name ("X-Tenant"), any case; absent: p == NULL.
+ * *twice: it came in more than one variable, and this is the first.
+ */
+struct idem_span idem_request_header(const struct idem_request *req,
+    struct idem_span name, bool *twice);
+
+/*
  * The first value of a cookie (RFC 6265 4.2.1), a pair of quotes around it
  * removed; absent: p == NULL.
  */
@@ -77,16 +85,23 @@ struct idem_span idem_request_cookie(const struct idem_request *req,
     struct idem_span name);
 
 /*
- * The route: target less its query and less base (which must end at a segment
- * boundary), percent-decoded once into *path (reset first).  An absolute-form
- * target (RFC 9112 3.2.2) loses scheme and authority first.
- * IDEM_ESYNTAX: outside base, or a '%' without two hex digits, or a NUL.
+ * The target's path as received, not decoded: without query, fragment and the
+ * scheme and authority of an absolute-form target (RFC 9112 3.2.2).  Never
+ * empty; "/" where the target has no path.
+ */
+struct idem_span idem_request_raw_path(const struct idem_request *req);
+
+/*
+ * The route: the raw path, percent-decoded once into *path (reset first), less
+ * base, which must end at a segment boundary.  It begins with '/'.
+ * IDEM_ESYNTAX: outside base, or a '%' without two hex digits, or a NUL;
+ * IDEM_ENOMEM, IDEM_ETOOBIG from path.
  */
 IDEM_MUST_CHECK enum idem_err
 idem_request_path(const struct idem_request *req, struct idem_span base,
     struct idem_buf *path);
 
-/* The target's query without "?"; absent: there is none. */
+/* The target's query without "?" and fragment; absent: there is none. */
 struct idem_span idem_request_query(const struct idem_request *req);
 
 /* Built by the handler; errors stick, as in struct idem_buf. */
@@ -117,7 +132,8 @@ idem_response_err(const struct idem_response *res);
 
 /*
  * Take the next line off the front of *lines (a fields buffer's content).
- * false at the end.  Name and value are borrowed from *lines.
+ * false at the end, and where no whole line stands there: *lines is then not
+ * empty.  Name and value are borrowed from *lines.
  */
 bool idem_fields_next(struct idem_span *lines, struct idem_span *name,
     struct idem_span *value);

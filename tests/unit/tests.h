@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idem/base.h"
+#include "base/text.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -33,6 +33,9 @@ assert_span_at(struct idem_span got, struct idem_span want, const char *file,
 	    want.n, IDEM_FMT(want));
 	_fail(file, line);
 }
+
+/* The same for a NUL-terminated text; NULL wants the span absent. */
+#define assert_text(got, want) assert_span((got), span_of(want))
 
 /* A copy whose last byte is the last of its block, so that the sanitizer sees
  * every read past the end.  The caller frees *block. */
