@@ -67,7 +67,7 @@ def layers(tree):
 FOREIGN = [(r"lmdb\.h", ["src/store/kv.c"]),
            (r"openssl/.*", ["src/base/sha256.c"]),
            (r"fcgiapp\.h|fcgi_\w+\.h|fastcgi\.h", ["fcgi/fastcgi.c"]),
-           (r"uni\w+\.h", ["fcgi/tasks/text.c"]),
+           (r"uni(?!std)\w+\.h", ["fcgi/tasks/words.c"]),
            (r"(cjson/)?cJSON\.h", ["fcgi/tasks/*.c"]),
            (r"curl/.*|hiredis.*|libpq-fe\.h", [])]
 
