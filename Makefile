@@ -90,6 +90,21 @@ lint:
 check: deps
 	@$(MAKE) --no-print-directory -k unit lint
 
+# --- the programs behind real servers, and all tests -----------------------
+.PHONY: run
+run: deps
+	@$(MAKE) --no-print-directory all
+	@PROGRAM='$(abspath $(BUILD))/tasks.fcgi' \
+		tools/run.sh '$(SERVER)' '$(PORT)'
+
+.PHONY: e2e
+e2e: all
+	@BUILD='$(BUILD)' PYTHONDONTWRITEBYTECODE=1 tests/e2e/run.py
+
+.PHONY: test
+test: deps
+	@$(MAKE) --no-print-directory -k unit lint e2e
+
 # --- everything else is added here as it is built --------------------------
 .PHONY: clean
 clean:

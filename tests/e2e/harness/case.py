@@ -1,0 +1,134 @@
+"""The tests' base: a server for each class, requests in one line, and the
+server's log under a test that failed."""
+import json
+import sys
+import unittest
+import uuid
+
+from .servers import Direct
+from .site import Site
+
+JSON = ("Content-Type", "application/json")
+LOG_LINES = 80
+
+
+def fresh_key():
+    return str(uuid.uuid4())
+
+
+class ServerCase(unittest.TestCase):
+    """One server for all tests of a class; they share no key and no tag."""
+    server_class = Direct
+    settings = {}
+    base = ""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.site = Site(cls.settings, base=cls.base)
+        cls.server = cls.server_class(cls.site)
+        try:
+            cls.server.start()
+        except BaseException:
+            cls.server.destroy()
+            cls.site.remove()
+            raise
+
+    @classmethod
+    def tearDownClass(cls):
+        try:
+            cls.server.stop()
+        finally:
+            cls.site.remove()
+
+    def run(self, result=None):
+        before = len(result.failures) + len(result.errors)
+        start = len(self.site.log())
+        super().run(result)
+        if len(result.failures) + len(result.errors) > before:
+            lines = self.site.log()[start:].splitlines()[-LOG_LINES:]
+            sys.stderr.write("--- log of %s during %s\n%s\n---\n" % (
+                self.server.name, self.id(), "\n".join(lines)))
+        return result
+
+    # --- requests ---------------------------------------------------------
+    def request(self, method, target, fields=(), body=None, **more):
+        return self.server.request(method, target, fields, body, **more)
+
+    def post(self, task, key=None, fields=(), target="/vazifalar", **more):
+        """POST a task: a dict, or the bytes of a body."""
+        return self.request("POST", target, self.fields(key, fields),
+                            self.body(task), **more)
+
+    def send_post(self, task, key=None, fields=(), target="/vazifalar"):
+        return self.server.send("POST", self.base + target,
+                                self.fields(key, fields), self.body(task))
+
+    @staticmethod
+    def body(task):
+        return task if isinstance(task, bytes) else json.dumps(task).encode()
+
+    @staticmethod
+    def fields(key, fields):
+        every = list(fields)
+        if not any(n.lower() == "content-type" for n, _ in every):
+            every.append(JSON)
+        if key is not None:
+            every.append(("Idempotency-Key", key))
+        return every
+
+    def get(self, target, fields=()):
+        return self.request("GET", target, fields)
+
+    # --- what there is ----------------------------------------------------
+    def fresh_tag(self):
+        return "t" + uuid.uuid4().hex
+
+    def tasks(self, tag):
+        got = self.get("/vazifalar?soni=200&teg=" + tag)
+        self.assertEqual(got.status, 200, got)
+        return got.json["vazifalar"]
+
+    def assertTasks(self, tag, n):
+        self.assertEqual(len(self.tasks(tag)), n, "tasks with #" + tag)
+
+    # --- what came --------------------------------------------------------
+    def assertStatus(self, answer, status):
+        self.assertEqual(answer.status, status, answer)
+        return answer
+
+    def assertFirst(self, answer, status=201):
+        self.assertStatus(answer, status)
+        self.assertFalse(answer.has("Idempotency-Replayed"), answer)
+        return answer
+
+    def assertReplay(self, answer, first):
+        """The same answer again: status and bytes, and marked."""
+        self.assertEqual((answer.status, answer.body),
+                         (first.status, first.body))
+        self.assertEqual(answer.field("Idempotency-Replayed"), "true", answer)
+        for name in ("Location", "Content-Type", "ETag", "Content-Language"):
+            self.assertEqual(answer.field(name), first.field(name), name)
+        self.assertEqual(answer.field("Cache-Control"), "no-store", answer)
+
+    def assertProblem(self, answer, status, kod):
+        self.assertStatus(answer, status)
+        self.assertEqual(answer.field("Content-Type"),
+                         "application/problem+json", answer)
+        self.assertEqual(answer.json["kod"], kod)
+        self.assertEqual(answer.json["status"], status)
+        self.assertFalse(answer.has("Idempotency-Replayed"), answer)
+        return answer
+
+
+def on(*servers, **attributes):
+    """Make a class of tests out of a class of cases for each server."""
+    def decorate(cases):
+        module = sys.modules[cases.__module__]
+        for server in servers:
+            name = "%sOn%s" % (cases.__name__, server.__name__)
+            made = type(name, (cases, ServerCase), dict(
+                attributes, server_class=server,
+                __module__=cases.__module__))
+            setattr(module, name, made)
+        return cases
+    return decorate

@@ -1,0 +1,69 @@
+"""Processes: waiting for what happens, and looking at what runs."""
+import os
+import signal
+import time
+
+SECONDS = 20
+
+
+def wait_until(happened, what, seconds=SECONDS):
+    """Wait for an event, looking every 5 ms; its value, once it is true."""
+    end = time.monotonic() + seconds
+    while True:
+        value = happened()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError("%s: not within %d s" % (what, seconds))
+        time.sleep(0.005)
+
+
+def alive(pid):
+    """A zombie does no harm any more."""
+    try:
+        with open("/proc/%d/stat" % pid, encoding="latin-1") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def running(program):
+    """The pids of the processes that run this very path, in order."""
+    pids = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            exe = os.readlink("/proc/%s/exe" % name)
+        except OSError:
+            continue
+        if exe in (program, program + " (deleted)"):
+            pids.append(int(name))
+    return sorted(pids)
+
+
+def parent_of(pid):
+    with open("/proc/%d/stat" % pid, encoding="latin-1") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+
+
+def send_signal(pid, number):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def end(pids, seconds=SECONDS):
+    """SIGKILL, and wait until they are gone."""
+    for pid in pids:
+        send_signal(pid, signal.SIGKILL)
+    for pid in pids:
+        wait_until(lambda: not alive(pid), "end of process %d" % pid, seconds)
+
+
+def private_bytes(pid):
+    """Memory that only this process holds."""
+    with open("/proc/%d/smaps_rollup" % pid, encoding="latin-1") as file:
+        return sum(int(line.split()[1]) * 1024 for line in file
+                   if line.startswith("Private_"))

@@ -1,0 +1,106 @@
+"""A folder for one server: its program, settings, store and logs.  Nothing in
+it is shared with another test, and it goes when the test is over."""
+import os
+import pwd
+import shutil
+import socket
+import tempfile
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
+BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
+AS_ROOT = os.geteuid() == 0
+WORKER = pwd.getpwnam("www-data") if AS_ROOT else pwd.getpwuid(os.geteuid())
+
+
+def free_port():
+    """A port of 127.0.0.1 that nobody holds at this moment."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def shipped_settings():
+    """The settings that the shipped configurations start with."""
+    settings = {}
+    with open(os.path.join(ROOT, "etc/idem.conf"), encoding="utf-8") as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                name, _, value = line.strip().partition("=")
+                settings[name] = value
+    return settings
+
+
+class Site:
+    def __init__(self, settings=None, program="tasks.fcgi", base=""):
+        # Short: a unix socket's path ends at 107 bytes.
+        self.dir = tempfile.mkdtemp(prefix="idem-", dir="/tmp")
+        os.chmod(self.dir, 0o755)
+        for name in ("bin", "www", "run", "log"):
+            os.mkdir(self.path(name))
+        for name in (".", "run", "log"):
+            os.chown(self.path(name), WORKER.pw_uid, WORKER.pw_gid)
+        self.program = self.path("bin", program)
+        self.install(program)
+        self.base = base
+        self.settings = dict(shipped_settings(), **(settings or {}))
+        self.write_settings()
+
+    def path(self, *names):
+        return os.path.join(self.dir, *names)
+
+    @property
+    def store(self):
+        return self.path("store")
+
+    @property
+    def config(self):
+        return self.path("idem.conf")
+
+    @property
+    def socket(self):
+        return self.path("run", "tasks.sock")
+
+    def install(self, program):
+        """Put the program there as a package would: a new file, renamed."""
+        fresh = self.program + ".new"
+        shutil.copy(os.path.join(BUILD, program), fresh)
+        os.chmod(fresh, 0o755)
+        os.rename(fresh, self.program)
+
+    def write_settings(self, **changes):
+        self.settings.update(changes)
+        with open(self.config, "w", encoding="utf-8") as file:
+            for name, value in self.settings.items():
+                file.write("%s=%s\n" % (name, value))
+        os.chmod(self.config, 0o644)
+
+    def environment(self):
+        """What the shipped server configurations read, and what a worker
+        that is started without a server needs."""
+        env = {"PATH": os.environ["PATH"] + ":/usr/sbin:/sbin",
+               "SITE_DIR": self.dir, "SITE_PROGRAM": self.program,
+               "SITE_CONFIG": self.config, "SITE_BASE": self.base}
+        return env
+
+    def worker_environment(self):
+        return {"PATH": os.environ["PATH"], "IDEM_CONFIG": self.config,
+                "IDEM_STORE": self.store, "IDEM_BASE": self.base}
+
+    def as_worker(self):
+        """Popen's arguments for the user that workers run as."""
+        if not AS_ROOT:
+            return {}
+        return {"user": WORKER.pw_uid, "group": WORKER.pw_gid,
+                "extra_groups": []}
+
+    def log(self):
+        """Everything the server and its workers wrote."""
+        text = ""
+        for name in sorted(os.listdir(self.path("log"))):
+            with open(self.path("log", name), errors="replace",
+                      encoding="utf-8") as file:
+                text += file.read()
+        return text
+
+    def remove(self):
+        shutil.rmtree(self.dir, ignore_errors=True)

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Runs the end to end tests, each class in a process of its own, two at a
+time.
+
+usage: run.py [-j N] [PATTERN...]     a PATTERN is part of module.Class.test
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SECONDS = 300       # for one class; then it is stopped and has failed
+
+
+def every_test(suite):
+    for item in suite:
+        if isinstance(item, unittest.TestSuite):
+            yield from every_test(item)
+        else:
+            yield item
+
+
+def chosen(patterns):
+    """module.Class -> names of its tests, as far as a pattern fits."""
+    classes = {}
+    for test in every_test(unittest.TestLoader().discover(HERE)):
+        if patterns and not any(p in test.id() for p in patterns):
+            continue
+        group, _, name = test.id().rpartition(".")
+        classes.setdefault(group, []).append(name)
+    return classes
+
+
+def run_class(group, names):
+    """Run one class; a dict with counts, skips and what it printed."""
+    began = time.monotonic()
+    child = subprocess.Popen(
+        [sys.executable, os.path.join(HERE, "one.py"), group] + names,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        out, err = child.communicate(timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        child.terminate()
+        out, err = child.communicate()
+        err += b"\nstopped after %d s\n" % SECONDS
+    try:
+        result = json.loads(out.decode().strip().split("\n")[-1])
+    except ValueError:
+        result = {"passed": 0, "failed": len(names), "skipped": []}
+    return dict(result, group=group, text=err.decode(errors="replace"),
+                seconds=time.monotonic() - began)
+
+
+def report(result):
+    print("%-44s %3d passed %s%5.1f s" % (
+        result["group"], result["passed"],
+        "%3d FAILED " % result["failed"] if result["failed"] else "",
+        result["seconds"]))
+    for name, why in result["skipped"]:
+        print("    skipped %s: %s" % (name, why))
+    if result["failed"]:
+        print(result["text"])
+    sys.stdout.flush()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-j", type=int, default=2)
+    parser.add_argument("patterns", nargs="*")
+    args = parser.parse_args()
+    sys.path.insert(0, HERE)
+    classes = chosen(args.patterns)
+    if not classes:
+        print("e2e: no test fits %r" % args.patterns)
+        return 1
+    passed = failed = skipped = 0
+    with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
+        jobs = [pool.submit(run_class, group, names)
+                for group, names in classes.items()]
+        for job in concurrent.futures.as_completed(jobs):
+            result = job.result()
+            report(result)
+            passed += result["passed"]
+            failed += result["failed"]
+            skipped += len(result["skipped"])
+    print("e2e: %d passed, %d failed%s" % (
+        passed, failed, ", %d skipped" % skipped if skipped else ""))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
