@@ -10,7 +10,8 @@ set -eu
 PATH=$PATH:/usr/sbin:/sbin
 root=$(cd "$(dirname "$0")/.." && pwd)
 : "${SITE_DIR:?}" "${SITE_PORT:?}" "${1:?}"
-: "${SITE_PROGRAM:=$root/build/tasks.fcgi}" "${SITE_CONFIG:=$root/etc/idem.conf}"
+: "${SITE_PROGRAM:=$root/build/tasks.fcgi}"
+: "${SITE_CONFIG:=$root/etc/idem.conf}"
 : "${SITE_BASE:=}"
 if [ "$(id -u)" = 0 ]; then
 	: "${SITE_USER:=www-data}"
@@ -19,12 +20,14 @@ else
 	SITE_USER=$(id -un)
 	SITE_GROUP=$(id -gn)
 fi
-export SITE_DIR SITE_PORT SITE_PROGRAM SITE_CONFIG SITE_BASE SITE_USER SITE_GROUP
+export SITE_DIR SITE_PORT SITE_PROGRAM SITE_CONFIG SITE_BASE
+export SITE_USER SITE_GROUP
 
 mkdir -p "$SITE_DIR/www" "$SITE_DIR/run" "$SITE_DIR/log"
 if [ "$(id -u)" = 0 ]; then
 	# The store's owner is whoever the workers are.
-	chown "$SITE_USER:$SITE_GROUP" "$SITE_DIR" "$SITE_DIR/run" "$SITE_DIR/log"
+	chown "$SITE_USER:$SITE_GROUP" "$SITE_DIR" "$SITE_DIR/run" \
+	    "$SITE_DIR/log"
 fi
 
 case $1 in

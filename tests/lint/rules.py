@@ -90,7 +90,8 @@ def foreign_headers(tree):
 ALLOCATING = ["src/base/buf.c", "src/base/sha256.c", "src/store/*.c"]
 CALLS = [("strcpy strcat strncpy sprintf vsprintf strtok atoi atol strtol"
           " strtoul strtoll strtoull strtod sscanf fscanf gets", "", []),
-         ("snprintf vsnprintf", "", ["src/base/buf.c", "src/base/text.c"]),
+         ("snprintf vsnprintf", "",
+          ["src/base/buf.c", "src/base/text.c", "src/base/log.c"]),
          ("malloc calloc realloc strdup", "", ALLOCATING),
          ("getenv secure_getenv time gettimeofday rand random srand syslog",
           "src/", []),
