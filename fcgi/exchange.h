@@ -9,9 +9,8 @@
 
 /* Made by the worker's loop; all of it lives until serve() returns. */
 struct exchange {
-	const char *const *vars; /* "NAME=value", ended by NULL: for
-	                          * idem_request_init() */
-	/* Up to n > 0 bytes of the body: 0 at its end, -1 where it broke off. */
+	const char *const *vars; /* "NAME=value", ended by NULL */
+	/* Up to n > 0 bytes of the body: 0 at its end, -1: it broke off. */
 	long (*read)(void *arg, void *p, size_t n);
 	/* All n bytes of the answer.  IDEM_EIO: the peer is gone. */
 	enum idem_err (*write)(void *arg, const void *p, size_t n);

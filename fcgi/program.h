@@ -17,23 +17,23 @@ struct program {
 	const char *summary; /* one line for --help */
 
 	/*
-	 * Once in every worker, after the fork; settings and log live as long as
-	 * the process.  A store that cannot be opened is no error here: the
+	 * Once in every worker, after the fork; settings and log live as long
+	 * as the process.  A store that cannot be opened is no error here: the
 	 * program answers 503 and says why in the log.  Anything but IDEM_OK
 	 * ends the worker, and the cause must be in the log.
 	 */
 	enum idem_err (*open)(const struct settings *settings,
 	    const struct idem_log *log, void **app);
 
-	/* Answer one request: exactly one exchange_answer() that gets through. */
+	/* Answer one request: one exchange_answer() that gets through. */
 	void (*serve)(void *app, struct exchange *x);
 
 	/* Every PROGRAM_IDLE_MS while nothing comes; NULL: nothing to do. */
 	void (*idle)(void *app);
 
 	/*
-	 * Asked after every serve() and idle(): true ends this worker (the store
-	 * was replaced or is damaged).  NULL: never.
+	 * Asked after every serve() and idle(): true ends this worker (the
+	 * store was replaced or is damaged).  NULL: never.
 	 */
 	bool (*leave)(void *app);
 

@@ -46,9 +46,9 @@ struct settings {
 
 	struct idem_span cors_origins; /* IDEM_CORS_ORIGINS: "*", or exact
 	                                * origins by commas; absent: not set */
-	struct idem_span base;     /* IDEM_BASE: "" or "/api", no slash behind */
+	struct idem_span base;     /* IDEM_BASE: "", or "/api" and the like */
 	bool status_for_all;       /* IDEM_STATUS=on */
-	int64_t wait_ms;           /* IDEM_WAIT; -1: not set, by the key's source */
+	int64_t wait_ms;           /* IDEM_WAIT; -1: by the key's source */
 	int64_t max_wait_ms;       /* IDEM_MAX_WAIT */
 
 	int64_t task_delay_ms;         /* IDEM_TASK_DELAY_MS */
@@ -60,7 +60,7 @@ struct settings {
 	struct idem_span backend;      /* IDEM_BACKEND; absent: not set */
 	int64_t backend_timeout_ms;    /* IDEM_BACKEND_TIMEOUT */
 	struct idem_span scripts;      /* IDEM_SCRIPTS: endings by commas */
-	struct idem_span key_from;     /* IDEM_KEY_FROM, and so on, as written */
+	struct idem_span key_from;     /* IDEM_KEY_FROM and so on, as written */
 	struct idem_span when;
 	struct idem_span keep;
 	struct idem_span fingerprint;
@@ -90,25 +90,31 @@ settings_option(struct settings *s, const struct idem_log *log,
 
 /* Where to look for the file. */
 struct settings_places {
-	const char *config;  /* --config; NULL: not given */
-	const char *exe_dir; /* the directory of the running program */
-	const char *argv0;   /* its directory counts where there is a slash */
+	const char *config;   /* --config; NULL: not given */
+	const char *exe;      /* path of the running program; NULL: unknown */
+	const char *argv0;    /* its folder counts where it has a slash */
+	const char *fallback; /* SETTINGS_FALLBACK */
 };
+#define SETTINGS_FALLBACK "/etc/idem/idem.conf"
 
 /*
  * Read the first file there is of: places->config, $IDEM_CONFIG, .htidem.conf
- * in exe_dir or beside argv0 or SCRIPT_FILENAME, /etc/idem/idem.conf; then the
+ * beside exe, argv0 or (cgi) SCRIPT_FILENAME, the fallback; then the
  * environment.  A file named outright must exist.  cgi: env carries a request
  * too, and REDIRECT_IDEM_* counts as IDEM_*.
- * *file holds the file's bytes, and the settings borrow from them.
- * IDEM_ESYNTAX; IDEM_EIO (unreadable, logged); IDEM_ENOMEM.
+ * *file is initialised here and holds the file's bytes, from which the settings
+ * borrow.  IDEM_ESYNTAX; IDEM_EIO, IDEM_ETOOBIG, IDEM_ENOMEM (unreadable): all
+ * with a log line.
  */
 IDEM_MUST_CHECK enum idem_err
 settings_load(struct settings *s, const struct idem_log *log,
     const struct settings_places *places, const char *const *env, bool cgi,
     struct idem_buf *file);
 
-/* One file: NAME=value lines as in systemd's EnvironmentFile.  As above. */
+/*
+ * One file: NAME=value lines as in systemd's EnvironmentFile.  *file (reset
+ * first) holds its name and its bytes.  As above.
+ */
 IDEM_MUST_CHECK enum idem_err
 settings_file(struct settings *s, const struct idem_log *log,
     const char *path, struct idem_buf *file);
@@ -136,8 +142,8 @@ settings_request(const struct settings *base, const struct idem_log *log,
     const char *const *vars, struct settings *out);
 
 /*
- * --check-config: a line for every setting with its value ("-": not set),
- * source, "process" or "route", and whether this program uses it; by tabs.
+ * --check-config: a line for every setting, "NAME=value", where it came from,
+ * "process" or "route", and whether this program uses it, by tabs.
  */
 void settings_print(const struct settings *s, struct idem_buf *out);
 
