@@ -13,15 +13,20 @@
 #include "idem/http.h"
 
 /*
- * Append res to out.  *kept_bytes is how much of what was appended a record
- * keeps: without the body where that is over max_body_bytes.
+ * Append res to out, without an application's own Idempotency-* fields.
+ * *kept_bytes is how much of that a record keeps: without the body where it is
+ * over max_body_bytes.
  * IDEM_OK, or the error of res or out.
  */
 IDEM_MUST_CHECK enum idem_err
 answer_encode(const struct idem_response *res, struct idem_span keep_headers,
     size_t max_body_bytes, struct idem_buf *out, size_t *kept_bytes);
 
-/* The first answer again: every field.  IDEM_ECORRUPT; IDEM_ENOMEM. */
+/* Take an application's own Idempotency-* fields out: those names are ours. */
+void answer_drop_own_fields(struct idem_response *res);
+
+/* The first answer again: every field but those.  IDEM_ECORRUPT; IDEM_ENOMEM;
+ * IDEM_ETOOBIG past the ceiling of res. */
 IDEM_MUST_CHECK enum idem_err
 answer_first(struct idem_span bytes, struct idem_response *res);
 
@@ -29,6 +34,7 @@ answer_first(struct idem_span bytes, struct idem_response *res);
  * A replay: kept fields, Cache-Control: no-store and
  * Idempotency-Replayed: true; with Idempotency-Body: omitted in the place of
  * Content-Type, Content-Encoding and body where the body was over the limit.
+ * Codes as above.
  */
 IDEM_MUST_CHECK enum idem_err
 answer_replay(struct idem_span bytes, struct idem_response *res);
