@@ -105,6 +105,31 @@ e2e: all
 test: deps
 	@$(MAKE) --no-print-directory -k unit lint e2e
 
+# --- where packages put things ---------------------------------------------
+inst := $(DESTDIR)$(PREFIX)
+man  := idem.1 idem.conf.5 tasks.fcgi.8
+
+.PHONY: install uninstall
+install: all
+	install -d '$(inst)/bin' '$(inst)/lib/idem'
+	install -m 755 $(BUILD)/idem '$(inst)/bin/idem'
+	install -m 755 $(BUILD)/tasks.fcgi '$(inst)/lib/idem/tasks.fcgi'
+	@set -e; for page in $(man); do \
+		section='$(inst)/share/man/man'$${page##*.}; \
+		install -d "$$section"; \
+		install -m 644 "man/$$page" "$$section/$$page"; \
+	done
+	install -d '$(inst)/share/doc/idem/examples'
+	install -m 644 etc/idem.conf lighttpd/*.conf apache/*.conf \
+		'$(inst)/share/doc/idem/examples'
+
+uninstall:
+	rm -f '$(inst)/bin/idem' '$(inst)/lib/idem/tasks.fcgi'
+	rm -f $(foreach page,$(man),'$(inst)/share/man/man$(lastword \
+		$(subst ., ,$(page)))/$(page)')
+	rm -rf '$(inst)/share/doc/idem'
+	-rmdir '$(inst)/lib/idem'
+
 # --- everything else is added here as it is built --------------------------
 .PHONY: clean
 clean:

@@ -18,6 +18,7 @@ libunistring-dev  |header unictype.h
 '
 need_test='
 libcmocka-dev     |header cmocka.h
+mandoc            |program mandoc
 python3           |program python3
 curl              |program curl
 spawn-fcgi        |program spawn-fcgi
