@@ -67,3 +67,18 @@ def private_bytes(pid):
     with open("/proc/%d/smaps_rollup" % pid, encoding="latin-1") as file:
         return sum(int(line.split()[1]) * 1024 for line in file
                    if line.startswith("Private_"))
+
+
+def holds_claim(pid):
+    """Does the process hold a byte of the file "workers"?  That is what a
+    claim is, as long as it lives."""
+    folder = "/proc/%d/fd" % pid
+    for fd in os.listdir(folder):
+        try:
+            name = os.readlink(os.path.join(folder, fd))
+            with open("/proc/%d/fdinfo/%s" % (pid, fd)) as file:
+                if name.endswith("/workers") and "lock:" in file.read():
+                    return True
+        except OSError:
+            pass
+    return False

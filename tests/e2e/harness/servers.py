@@ -113,8 +113,9 @@ class WebServer(Server):
         return os.path.join(ROOT, self.conf)
 
     def start(self):
-        for _ in range(3):
-            self.port = free_port()
+        again = self.port is not None     # after stop(): where it was
+        for _ in range(1 if again else 3):
+            self.port = self.port if again else free_port()
             env = dict(self.site.environment(), SITE_PORT=str(self.port))
             self.spawn([os.path.join(ROOT, "tools/serve.sh"),
                         self.conf_path()], env, "server.log")
@@ -214,6 +215,7 @@ class ApacheProxy(WebServer):
     """One socket, four workers that Apache did not start."""
     name = "Apache with mod_proxy_fcgi"
     conf = "apache/httpd-proxy.conf"
+    reload_signal = signal.SIGUSR1
 
     def __init__(self, site):
         super().__init__(site)

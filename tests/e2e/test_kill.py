@@ -1,0 +1,152 @@
+"""Processes and servers that end at the wrong moment: each key is worked for at
+most once, and its retry is right."""
+import signal
+import time
+
+from harness import proc
+from harness.case import fresh_key, on
+from harness.load import Load
+from harness.servers import ApacheFcgid, ApacheProxy, Lighttpd, Workers
+
+
+def settled(case, task, key):
+    """Send until the answer is final, as a client with retries does."""
+    def once():
+        try:
+            answer = case.post(task, key)
+        except OSError:
+            return None
+        return answer if answer.status < 409 else None
+    return proc.wait_until(once, "a final answer for " + key, 60)
+
+
+@on(Workers, Lighttpd, ApacheFcgid, ApacheProxy)
+class KilledAtRandom:
+    """kill -9 at any moment, under load."""
+
+    def test_workers_killed_under_load(self):
+        with Load(self) as load:
+            for _ in range(12):
+                load.until_done(5)
+                for pid in self.server.workers()[:2]:
+                    proc.send_signal(pid, signal.SIGKILL)
+            load.until_done(10)
+        load.check()
+
+    def test_killed_before_it_began(self):
+        """Workers stop before they read the request, then are killed."""
+        key, tag = fresh_key(), self.fresh_tag()
+        task = {"matn": "oldin #" + tag}
+        self.assertTasks(tag, 0)    # mod_fcgid has a worker now
+        workers = self.server.workers()
+        for pid in workers:
+            proc.send_signal(pid, signal.SIGSTOP)
+        pending = self.send_post(task, key)
+        proc.end(workers)
+        try:
+            answer = pending.answer()
+        except OSError:
+            answer = None
+        # The server may have started a worker that did it after all.
+        if answer is not None and answer.status != 201:
+            self.assertGreaterEqual(answer.status, 500, answer)
+        self.assertStatus(settled(self, task, key), 201)
+        self.assertTasks(tag, 1)
+
+    def test_killed_after_the_commit(self):
+        """The answer is stored and lost with its worker."""
+        key, tag = fresh_key(), self.fresh_tag()
+        task = {"matn": "keyin #" + tag}
+        pending = self.send_post(task, key)
+        proc.wait_until(lambda: len(self.tasks(tag)) == 1, "the task")
+        proc.end(self.server.workers())
+        pending.leave()
+        again = settled(self, task, key)
+        self.assertStatus(again, 201)
+        self.assertTrue(again.replayed, again)
+        self.assertTasks(tag, 1)
+
+
+@on(Workers, Lighttpd, ApacheFcgid, ApacheProxy,
+    settings={"IDEM_TASK_DELAY_MS": "300"})
+class KilledWhileItWorks:
+    def test_the_retry_does_the_work(self):
+        """The creation had not happened, so the retry runs it: 201, once."""
+        key, tag = fresh_key(), self.fresh_tag()
+        task = {"matn": "o'rtada #" + tag}
+        self.assertTasks(tag, 0)
+        pending = self.send_post(task, key)
+        proc.wait_until(self.running, "a running record")
+        proc.end(self.server.workers())
+        try:
+            self.assertGreaterEqual(pending.answer().status, 500)
+        except OSError:
+            pass
+        self.assertTasks(tag, 0)
+        first = settled(self, task, key)
+        self.assertFirst(first)
+        self.assertReplay(self.post(task, key), first)
+        self.assertTasks(tag, 1)
+
+
+@on(Workers, ApacheProxy, settings={"IDEM_TASK_DELAY_MS": "300"})
+class StoppedWhileItWorks:
+    def test_a_stopped_worker_keeps_its_key(self):
+        """Slow is not dead: nobody takes the key from it, however long."""
+        key, tag = fresh_key(), self.fresh_tag()
+        task = {"matn": "to'xtadi #" + tag}
+        pending = self.send_post(task, key)
+        proc.wait_until(self.running, "a running record")
+        holders = [pid for pid in self.server.workers()
+                   if proc.holds_claim(pid)]
+        self.assertEqual(len(holders), 1)
+        proc.send_signal(holders[0], signal.SIGSTOP)
+        try:
+            end = time.monotonic() + 0.6    # twice what the work takes
+            while time.monotonic() < end:
+                self.assertProblem(self.post(task, key), 409,
+                                   "idempotentlik-jarayonda")
+        finally:
+            proc.send_signal(holders[0], signal.SIGCONT)
+        first = self.assertFirst(pending.answer())
+        self.assertReplay(self.post(task, key), first)
+        self.assertTasks(tag, 1)
+
+
+@on(Lighttpd, ApacheFcgid, ApacheProxy)
+class Reload:
+    """A server that is reloaded or stopped under load."""
+
+    def test_reload_under_load(self):
+        with Load(self) as load:
+            for _ in range(3):
+                load.until_done(10)
+                self.server.signal(self.server.reload_signal)
+            load.until_done(30)
+        load.check()
+
+    def test_stop_and_start_under_load(self):
+        with Load(self) as load:
+            load.until_done(10)
+            self.server.stop()
+            self.server.start()
+            load.until_done(10)
+        load.check()
+
+
+@on(Lighttpd, ApacheFcgid, settings={"IDEM_TASK_DELAY_MS": "100"})
+class ReloadWhileItWorks:
+    def test_reload_under_load(self):
+        with Load(self) as load:
+            load.until_done(8)
+            self.server.signal(self.server.reload_signal)
+            load.until_done(12)
+        load.check()
+
+    def test_stop_and_start_under_load(self):
+        with Load(self) as load:
+            load.until_done(8)
+            self.server.stop()
+            self.server.start()
+            load.until_done(8)
+        load.check()
