@@ -10,6 +10,8 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 AR      ?= ar
+PYTHON  ?= /usr/bin/python3 -B
+NJOBS   ?= $(shell nproc)
 PORT    ?= 8080
 SERVER  ?= lighttpd
 
@@ -73,7 +75,8 @@ $(BUILD)/san/test_%: $(BUILD)/san/o/tests/unit/test_%.o \
 	@$(CC) $(SAN) -o $@ $^ $(LIBS) -lcmocka
 
 .SECONDARY:
-.PHONY: unit
+.PHONY: unit programs-of-unit
+programs-of-unit: $(addprefix $(BUILD)/san/,$(tests))
 unit: $(addprefix $(BUILD)/san/,$(tests))
 	@tests/run-unit.sh $^
 
@@ -97,12 +100,25 @@ run: deps
 	@PROGRAM='$(abspath $(BUILD))/tasks.fcgi' \
 		tools/run.sh '$(SERVER)' '$(PORT)'
 
+.PHONY: experiment
+experiment: deps
+	@$(MAKE) --no-print-directory all
+	@BUILD='$(BUILD)' $(PYTHON) tests/e2e/experiment.py
+
+# What only the tests start.
+for_e2e := $(BUILD)/tests/killat.so
+$(BUILD)/tests/killat.so: tests/e2e/killat.c
+	@mkdir -p $(@D)
+	$(CC) $(OPT) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror \
+		-shared -fPIC -o $@ $<
+
 .PHONY: e2e
-e2e: all
-	@BUILD='$(BUILD)' PYTHONDONTWRITEBYTECODE=1 tests/e2e/run.py
+e2e: all $(for_e2e)
+	@BUILD='$(BUILD)' $(PYTHON) tests/e2e/run.py
 
 .PHONY: test
 test: deps
+	@$(MAKE) --no-print-directory -j$(NJOBS) all programs-of-unit $(for_e2e)
 	@$(MAKE) --no-print-directory -k unit lint e2e
 
 # --- where packages put things ---------------------------------------------

@@ -1,12 +1,16 @@
 """Processes and servers that end at the wrong moment: each key is worked for at
 most once, and its retry is right."""
+import os
+import shutil
 import signal
 import time
 
 from harness import proc
-from harness.case import fresh_key, on
+from harness.case import OwnSiteCase, fresh_key, on
 from harness.load import Load
-from harness.servers import ApacheFcgid, ApacheProxy, Lighttpd, Workers
+from harness.servers import (ApacheFcgid, ApacheProxy, Direct, Lighttpd,
+                             Workers)
+from harness.site import BUILD
 
 
 def settled(case, task, key):
@@ -150,3 +154,68 @@ class ReloadWhileItWorks:
             self.server.start()
             load.until_done(8)
         load.check()
+
+
+class KilledAtEveryStep(OwnSiteCase):
+    """kill -9 before the 1st, 2nd, ... write or flush of a keyed POST: every
+    boundary between nothing done and answer sent."""
+    settings = {}
+    fewest = 4      # a commit's pages, its flush, its meta page, the answer
+
+    @staticmethod
+    def server_class(site):
+        return Direct(site, nworkers=1)
+
+    def setUp(self):
+        super().setUp()
+        self.order = self.site.path("run", "killat")
+        shutil.copy(os.path.join(BUILD, "tests/killat.so"),
+                    self.site.path("bin", "killat.so"))
+        self.site.preload = {"KILLAT": self.order, "LD_PRELOAD":
+                             self.site.path("bin", "killat.so")}
+        self.start()
+        self.assertFirst(self.post({"matn": "birinchi"}, fresh_key()))
+
+    def arm(self, n):
+        with open(self.order + ".new", "w", encoding="ascii") as file:
+            file.write(str(n))
+        os.rename(self.order + ".new", self.order)
+
+    def disarm(self):
+        """True: the worker lived, since it makes fewer calls than that."""
+        try:
+            os.unlink(self.order)
+            return True
+        except FileNotFoundError:
+            return False
+
+    def test_every_step(self):
+        n, deaths = 0, 0
+        while True:
+            n += 1
+            key, tag = fresh_key(), self.fresh_tag()
+            task = {"matn": "%d #%s" % (n, tag)}
+            self.arm(n)
+            try:
+                answer = self.post(task, key)
+            except OSError:
+                answer = None
+            lived = self.disarm()
+            again = settled(self, task, key)
+            self.assertStatus(again, 201)
+            self.assertTasks(tag, 1)
+            self.assertReplay(self.post(task, key), again)
+            if answer is not None:
+                self.assertEqual(answer.body, again.body)
+            if lived:
+                break
+            deaths += 1
+        self.assertGreaterEqual(deaths, self.fewest)
+        code = self.site.idem("check").returncode
+        self.assertEqual(code, 0)
+
+
+class KilledAtEveryStepOfSlowWork(KilledAtEveryStep):
+    """Two commits: the claim, and the work's end with its answer."""
+    settings = {"IDEM_TASK_DELAY_MS": "1"}
+    fewest = 7

@@ -5,37 +5,13 @@ import shutil
 import subprocess
 import unittest
 
-from harness.case import ServerCase, fresh_key, on
-from harness.servers import ApacheFcgid, Direct, Lighttpd
-from harness.site import AS_ROOT, BUILD, WORKER, Site
+from harness.case import OwnSiteCase, fresh_key, on
+from harness.servers import ApacheFcgid, Lighttpd
+from harness.site import AS_ROOT, BUILD, WORKER
 
 
-class Place(ServerCase):
+class Place(OwnSiteCase):
     """A server whose store lies where it cannot lie."""
-    server_class = Direct
-
-    @classmethod
-    def setUpClass(cls):
-        pass
-
-    @classmethod
-    def tearDownClass(cls):
-        pass
-
-    def setUp(self):
-        self.site = Site(self.settings)
-        self.server = None
-
-    def tearDown(self):
-        try:
-            if self.server is not None:
-                self.server.stop()
-        finally:
-            self.site.remove()
-
-    def start(self, server_class=None):
-        self.server = (server_class or self.server_class)(self.site)
-        self.server.start()
 
     def own(self, path):
         os.chown(path, WORKER.pw_uid, WORKER.pw_gid)

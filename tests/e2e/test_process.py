@@ -226,6 +226,30 @@ class HandedOver(ServerCase):
                 child.wait()
                 child.stderr.close()
 
+    def test_a_socket_on_fd_0_with_workers(self):
+        """systemd's StandardInput=socket with a supervisor."""
+        address = self.site.path("run", "fd0.sock")
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(address)
+        os.chmod(address, 0o666)
+        listener.listen(64)
+        child = subprocess.Popen(
+            [self.site.program, "--workers", "2"], stdin=listener,
+            env=self.site.worker_environment(), stderr=subprocess.PIPE,
+            **self.site.as_worker())
+        listener.close()
+        try:
+            for _ in range(4):
+                got = fcgi.request(address, fcgi.variables(
+                    "GET", "/vazifalar"))
+                self.assertStatus(got, 200)
+            child.terminate()
+            self.assertEqual(child.wait(10), 0, child.stderr.read())
+        finally:
+            child.kill()
+            child.wait()
+            child.stderr.close()
+
     def test_spawn_fcgi(self):
         """It exits right after the start; its worker must not."""
         address = self.site.path("run", "spawn.sock")

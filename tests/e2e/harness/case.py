@@ -42,13 +42,17 @@ class ServerCase(unittest.TestCase):
 
     def run(self, result=None):
         before = len(result.failures) + len(result.errors)
-        start = len(self.site.log())
+        self.log_before = len(self.log_text())
         super().run(result)
         if len(result.failures) + len(result.errors) > before:
-            lines = self.site.log()[start:].splitlines()[-LOG_LINES:]
-            sys.stderr.write("--- log of %s during %s\n%s\n---\n" % (
-                self.server.name, self.id(), "\n".join(lines)))
+            lines = self.log_text()[self.log_before:].splitlines()
+            sys.stderr.write("--- log during %s\n%s\n---\n" % (
+                self.id(), "\n".join(lines[-LOG_LINES:])))
         return result
+
+    def log_text(self):
+        site = getattr(self, "site", None)
+        return site.log() if site is not None else ""
 
     # --- requests ---------------------------------------------------------
     def request(self, method, target, fields=(), body=None, **more):
@@ -78,6 +82,12 @@ class ServerCase(unittest.TestCase):
 
     def get(self, target, fields=()):
         return self.request("GET", target, fields)
+
+    def running(self):
+        """How many records are running, as the operator's command sees it;
+        0 while there is no store."""
+        run = self.site.idem("stats", "--json")
+        return json.loads(run.stdout)["running"] if run.stdout else 0
 
     # --- what there is ----------------------------------------------------
     def fresh_tag(self):
@@ -118,6 +128,37 @@ class ServerCase(unittest.TestCase):
         self.assertEqual(answer.json["status"], status)
         self.assertFalse(answer.has("Idempotency-Replayed"), answer)
         return answer
+
+
+class OwnSiteCase(ServerCase):
+    """A site for each test, which starts its server when it wants."""
+
+    @classmethod
+    def setUpClass(cls):
+        pass
+
+    @classmethod
+    def tearDownClass(cls):
+        pass
+
+    def setUp(self):
+        self.site = Site(self.settings)
+        self.server = None
+
+    def tearDown(self):
+        try:
+            if self.server is not None:
+                self.server.stop()
+        finally:
+            self.last_log = self.site.log()
+            self.site.remove()
+
+    def start(self, server_class=None):
+        self.server = (server_class or self.server_class)(self.site)
+        self.server.start()
+
+    def log_text(self):
+        return getattr(self, "last_log", "")
 
 
 def on(*servers, **attributes):

@@ -4,6 +4,7 @@ import os
 import pwd
 import shutil
 import socket
+import subprocess
 import tempfile
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
@@ -42,6 +43,7 @@ class Site:
         self.program = self.path("bin", program)
         self.install(program)
         self.base = base
+        self.preload = {}   # more environment for workers started directly
         self.settings = dict(shipped_settings(), **(settings or {}))
         self.write_settings()
 
@@ -83,8 +85,9 @@ class Site:
         return env
 
     def worker_environment(self):
-        return {"PATH": os.environ["PATH"], "IDEM_CONFIG": self.config,
-                "IDEM_STORE": self.store, "IDEM_BASE": self.base}
+        return dict({"PATH": os.environ["PATH"], "IDEM_CONFIG": self.config,
+                     "IDEM_STORE": self.store, "IDEM_BASE": self.base},
+                    **self.preload)
 
     def as_worker(self):
         """Popen's arguments for the user that workers run as."""
@@ -92,6 +95,13 @@ class Site:
             return {}
         return {"user": WORKER.pw_uid, "group": WORKER.pw_gid,
                 "extra_groups": []}
+
+    def idem(self, *args, stdin=b"", user=None, check=False):
+        """Run the operator's command on this store."""
+        return subprocess.run(
+            [os.path.join(BUILD, "idem")] + list(args), input=stdin,
+            env=self.worker_environment(), capture_output=True, timeout=60,
+            check=check, **(self.as_worker() if user is None else user))
 
     def log(self):
         """Everything the server and its workers wrote."""

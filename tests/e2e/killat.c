@@ -1,0 +1,110 @@
+/*
+ * killat.c - preloaded by a test: ends the process, as kill -9 does, just
+ * before its nth write or flush.  Knows nothing of what is written.
+ *
+ * $KILLAT holds the path of a file with n in it.  While that file exists,
+ * calls are counted; it is removed before the process dies, so that the next
+ * one lives.  Standard output and error do not count.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static int ncalls;
+
+/* What n the test asks for; 0: nothing is asked. */
+static int
+asked(const char *path)
+{
+	char text[16];
+	ssize_t n;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), number = 0;
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof text);
+	close(fd);
+	for (ssize_t i = 0; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+		number = number * 10 + (text[i] - '0');
+	return number;
+}
+
+static void
+count(int fd)
+{
+	const char *path = getenv("KILLAT");
+	int n = path == NULL || fd <= 2 ? 0 : asked(path);
+
+	if (n == 0) {
+		ncalls = 0;
+		return;
+	}
+	if (++ncalls == n) {
+		unlink(path);
+		kill(getpid(), SIGKILL);
+	}
+}
+
+#define NEXT(name) \
+	static __typeof__(&name) next; \
+	if (next == NULL) \
+		next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+
+ssize_t
+write(int fd, const void *p, size_t n)
+{
+	NEXT(write);
+	count(fd);
+	return next(fd, p, n);
+}
+
+ssize_t
+writev(int fd, const struct iovec *v, int n)
+{
+	NEXT(writev);
+	count(fd);
+	return next(fd, v, n);
+}
+
+ssize_t
+pwrite(int fd, const void *p, size_t n, off_t at)
+{
+	NEXT(pwrite);
+	count(fd);
+	return next(fd, p, n, at);
+}
+
+ssize_t
+pwrite64(int fd, const void *p, size_t n, off64_t at)
+{
+	NEXT(pwrite64);
+	count(fd);
+	return next(fd, p, n, at);
+}
+
+int
+fdatasync(int fd)
+{
+	NEXT(fdatasync);
+	count(fd);
+	return next(fd);
+}
+
+int
+fsync(int fd)
+{
+	NEXT(fsync);
+	count(fd);
+	return next(fd);
+}
+
+int
+ftruncate(int fd, off_t n)
+{
+	NEXT(ftruncate);
+	count(fd);
+	return next(fd, n);
+}
