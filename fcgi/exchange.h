@@ -29,7 +29,8 @@ struct exchange {
  *
  * IDEM_ETOOBIG: over max_bytes; a length announced as such is not read.
  * IDEM_ESHORT: less than announced.  IDEM_ESYNTAX: an announced length is no
- * number, or stands twice.  IDEM_ENOMEM.  req->body is then left as it was.
+ * number, or CONTENT_LENGTH stands twice.  IDEM_ENOMEM.  req->body is then left
+ * as it was.
  */
 IDEM_MUST_CHECK enum idem_err
 exchange_read_body(struct exchange *x, struct idem_request *req,

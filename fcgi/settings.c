@@ -196,6 +196,7 @@ settings_environment(struct settings *s, const struct idem_log *log,
 {
 	enum idem_err err = IDEM_OK;
 
+	s->one_request = cgi;
 	if (cgi)
 		err = take_variables(s, log, env, SETTINGS_ENVIRONMENT,
 		    true);
@@ -212,6 +213,8 @@ settings_request(const struct settings *base, const struct idem_log *log,
 	enum idem_err err;
 
 	*out = *base;
+	if (base->one_request)
+		return IDEM_OK;
 	err = take_variables(out, log, vars, SETTINGS_PARAMETER, true);
 	if (err == IDEM_OK)
 		err = take_variables(out, log, vars, SETTINGS_PARAMETER,

@@ -68,6 +68,7 @@ struct settings {
 	struct idem_span routes;       /* IDEM_ROUTES; absent: not set */
 
 	const char *file; /* the file that was read; NULL: none */
+	bool one_request; /* plain CGI: the environment held the request's */
 	struct settings_value value[SETTINGS_MAX]; /* in the table's order */
 };
 
@@ -136,6 +137,7 @@ settings_check(const struct settings *s, const struct idem_log *log,
  * REDIRECT_IDEM_* say about this route.  Call it where req->overrides is true.
  * A wrong value, an unknown name or a setting of the process is IDEM_ESYNTAX
  * with its log line: answer 500, run nothing.  *out borrows from base and vars.
+ * In plain CGI the environment was the request's already: *out is base.
  */
 IDEM_MUST_CHECK enum idem_err
 settings_request(const struct settings *base, const struct idem_log *log,

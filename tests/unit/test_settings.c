@@ -359,7 +359,8 @@ values_of_127_bytes_are_pointed_out(void **state)
 		assert_int_equal(f.caught.level, IDEM_WARN);
 		assert_string_equal(f.caught.text, "environment: IDEM_STORE "
 		    "has exactly 127 bytes, which is where mod_fcgid cuts a "
-		    "longer value; if it is cut, write it in the file .htidem.conf");
+		    "longer value; if it is cut, write it in the file "
+		    ".htidem.conf");
 	}
 }
 
@@ -385,6 +386,7 @@ plain_cgi_reads_redirected_names(void **state)
 {
 	const char *env[] = { "IDEM_TTL=2h", "REDIRECT_IDEM_TTL=1h",
 	    "REDIRECT_IDEM_MAX_KEYS=7", "REDIRECT_IDEM_LENGTH=5", NULL };
+	struct settings route;
 	struct fixture f;
 
 	(void)state;
@@ -393,6 +395,11 @@ plain_cgi_reads_redirected_names(void **state)
 	    IDEM_OK);
 	assert_true(f.s.policy.ttl_ms == 7200000); /* the direct one wins */
 	assert_true(f.s.policy.max_keys == 7);
+
+	/* no request over it: the same names would be refused there */
+	assert_int_equal(settings_request(&f.s, &f.log, env, &route), IDEM_OK);
+	assert_true(route.policy.ttl_ms == 7200000);
+	assert_int_equal(f.caught.nlines, 0);
 }
 
 static void
