@@ -106,7 +106,11 @@ experiment: deps
 	@BUILD='$(BUILD)' $(PYTHON) tests/e2e/experiment.py
 
 # What only the tests start.
-for_e2e := $(BUILD)/tests/killat.so
+for_e2e := $(BUILD)/tests/killat.so $(BUILD)/tests/ledger.fcgi
+$(BUILD)/tests/ledger.fcgi: $(BUILD)/o/tests/e2e/ledger.o \
+		$(BUILD)/libfront.a $(BUILD)/libidem.a
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 $(BUILD)/tests/killat.so: tests/e2e/killat.c
 	@mkdir -p $(@D)
 	$(CC) $(OPT) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror \

@@ -21,7 +21,6 @@ libcmocka-dev     |header cmocka.h
 mandoc            |program mandoc
 python3           |program python3
 curl              |program curl
-mandoc            |program mandoc
 spawn-fcgi        |program spawn-fcgi
 lighttpd          |program lighttpd
 apache2-bin       |program apache2

@@ -87,7 +87,8 @@ def foreign_headers(tree):
 
 
 # --- calls -------------------------------------------------------------------
-ALLOCATING = ["src/base/buf.c", "src/base/sha256.c", "src/store/*.c"]
+ALLOCATING = ["src/base/buf.c", "src/base/sha256.c", "src/store/*.c",
+              "fcgi/*/service.c"]
 CALLS = [("strcpy strcat strncpy sprintf vsprintf strtok atoi atol strtol"
           " strtoul strtoll strtoull strtod sscanf fscanf gets", "", []),
          ("snprintf vsnprintf", "",

@@ -1,0 +1,206 @@
+"""Work outside the store: a finish that fails, a worker that dies in the middle
+of the work, and what its retry is told."""
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+from harness import proc
+from harness.case import JSON, OwnSiteCase, fresh_key
+from harness.servers import Direct
+from harness.site import AS_ROOT, BUILD, WORKER, Site
+
+DISK = 4 * 1024 * 1024
+
+
+def can_mount():
+    """A real full disk needs a small file system of its own."""
+    return AS_ROOT and subprocess.run(
+        ["unshare", "--mount", "true"], capture_output=True,
+        check=False).returncode == 0
+
+
+class Outside(OwnSiteCase):
+    nworkers = None
+
+    def setUp(self):
+        self.site = Site(self.settings)
+        self.site.program = self.site.path("bin", "ledger.fcgi")
+        shutil.copy(os.path.join(BUILD, "tests/ledger.fcgi"),
+                    self.site.program)
+        self.ledger = self.site.path("run", "ledger")
+        self.site.preload = {"LEDGER": self.ledger}
+        self.server = None
+
+    def begin(self):
+        self.server = Direct(self.site, nworkers=self.nworkers)
+        self.server.start()
+
+    def send(self, key):
+        return self.server.send("POST", "/ish", [
+            JSON, ("Idempotency-Key", key)], b"{}")
+
+    def count(self):
+        """How often it really worked."""
+        try:
+            with open(self.ledger, encoding="ascii") as file:
+                return file.read().count("x\n")
+        except FileNotFoundError:
+            return 0
+
+    def let_go(self):
+        with open(self.ledger + ".go", "w", encoding="ascii"):
+            pass
+
+
+class DiedAtWork(Outside):
+    nworkers = 2
+
+    def die(self, key):
+        pending = self.send(key)
+        proc.wait_until(lambda: self.count() == 1, "the work to begin")
+        proc.end(self.server.workers())
+        with self.assertRaises(OSError):
+            pending.answer()
+        self.let_go()
+
+    def test_held(self):
+        """Nobody can say how it ended, so nobody does it again."""
+        self.begin()
+        key = fresh_key()
+        self.die(key)
+        for _ in range(3):
+            self.assertProblem(self.send(key).answer(), 409,
+                               "idempotentlik-nomalum")
+        self.assertEqual(self.count(), 1)
+        stats = self.site.idem("stats")
+        self.assertIn(b"unknown=1", stats.stdout)
+
+    def test_held_by_the_sweep(self):
+        self.begin()
+        key = fresh_key()
+        self.die(key)
+        run = self.site.idem("sweep", check=True)
+        self.assertIn(b"held=1", run.stdout)
+        self.assertProblem(self.send(key).answer(), 409,
+                           "idempotentlik-nomalum")
+        self.assertEqual(self.count(), 1)
+
+    def test_run_again_where_that_is_safe(self):
+        self.site.write_settings(IDEM_ON_UNKNOWN="retry")
+        self.begin()
+        key = fresh_key()
+        self.die(key)
+        first = self.assertFirst(self.send(key).answer())
+        self.assertReplay(self.send(key).answer(), first)
+        self.assertEqual(self.count(), 2)
+
+
+class AtWork(Outside):
+    """The client leaves and the program is told to stop; the work goes on."""
+
+    def test_the_client_leaves(self):
+        self.nworkers = 2
+        self.begin()
+        key = fresh_key()
+        pending = self.send(key)
+        proc.wait_until(lambda: self.count() == 1, "the work to begin")
+        pending.leave()
+        self.assertProblem(self.send(key).answer(), 409,
+                           "idempotentlik-jarayonda")
+        self.let_go()
+        answer = proc.wait_until(self.settled(key), "the answer")
+        self.assertStatus(answer, 201)
+        self.assertTrue(answer.replayed)
+        self.assertEqual(self.count(), 1)
+
+    def settled(self, key):
+        def once():
+            got = self.send(key).answer()
+            return got if got.status != 409 else None
+        return once
+
+    def test_it_is_told_to_stop(self):
+        self.begin()
+        key = fresh_key()
+        pending = self.send(key)
+        proc.wait_until(lambda: self.count() == 1, "the work to begin")
+        self.server.signal(signal.SIGTERM)
+        self.let_go()
+        first = self.assertFirst(pending.answer())
+        self.assertEqual(self.server.process.wait(10), 0)
+        self.begin()
+        self.assertReplay(self.send(key).answer(), first)
+        self.assertEqual(self.count(), 1)
+
+
+@unittest.skipUnless(can_mount(), "needs root and the right to mount")
+class FullDisk(Outside):
+    """The disk fills up while the work runs: its end cannot be stored."""
+
+    def setUp(self):
+        super().setUp()
+        self.disk = self.site.path("disk")
+        os.mkdir(self.disk)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=%d,mode=0755,"
+                        "uid=%d,gid=%d" % (DISK, WORKER.pw_uid,
+                                           WORKER.pw_gid),
+                        "idem-test", self.disk], check=True)
+        self.site.preload["IDEM_STORE"] = os.path.join(self.disk, "store")
+
+    def tearDown(self):
+        try:
+            super().tearDown()
+        finally:
+            subprocess.run(["umount", self.disk], check=True)
+            self.site.remove()
+
+    def fill(self):
+        with open(os.path.join(self.disk, "filler"), "wb",
+                  buffering=0) as file:
+            try:
+                while True:
+                    file.write(b"\0" * 4096)
+            except OSError:
+                pass
+
+    def free(self):
+        os.unlink(os.path.join(self.disk, "filler"))
+
+    def test_a_finish_that_fails(self):
+        """The client has its answer, the log an error, and the retry, which
+        comes to the same worker, is not worked for again."""
+        self.begin()
+        key = fresh_key()
+        pending = self.send(key)
+        proc.wait_until(lambda: self.count() == 1, "the work to begin")
+        self.fill()
+        self.let_go()
+        first = pending.answer()
+        self.assertFirst(first)
+        self.assertEqual(first.body, b"written\n")
+        while_full = self.send(key).answer()
+        self.assertIn(while_full.status, (409, 503), while_full)
+        self.free()
+        for _ in range(2):
+            self.assertProblem(self.send(key).answer(), 409,
+                               "idempotentlik-nomalum")
+        self.assertEqual(self.count(), 1)
+        self.assertFirst(self.send(fresh_key()).answer())
+        self.assertEqual(self.count(), 2)
+
+    def test_a_full_disk_takes_no_new_work(self):
+        self.begin()
+        self.let_go()
+        key = fresh_key()
+        first = self.assertFirst(self.send(key).answer())
+        self.fill()
+        refused = self.send(fresh_key()).answer()
+        self.assertStatus(refused, 503)
+        self.assertIn(refused.json["kod"], ("idempotentlik-ombor-tola",
+                                            "idempotentlik-ombor"))
+        self.assertReplay(self.send(key).answer(), first)
+        self.assertEqual(self.count(), 1)
+        self.free()
+        self.assertFirst(self.send(fresh_key()).answer())
