@@ -44,7 +44,8 @@ $(BUILD)/tasks.fcgi: $(call objects,$(BUILD)/o,$(wildcard fcgi/tasks/*.c))
 $(BUILD)/idem: $(call objects,$(BUILD)/o,$(wildcard fcgi/command/*.c))
 $(BUILD)/tasks.fcgi $(BUILD)/idem: $(BUILD)/libfront.a $(BUILD)/libidem.a
 	@echo '  LINK $@'
-	@$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	@$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ \
+		$(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 $(BUILD)/libidem.a: $(call objects,$(BUILD)/o,$(lib_src))
 $(BUILD)/libfront.a: $(call objects,$(BUILD)/o,$(fcgi_src))
