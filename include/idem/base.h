@@ -53,7 +53,8 @@ enum idem_err {
 	IDEM_ESHORT,   /* fewer bytes than were announced */
 	IDEM_EBUSY,    /* cannot be had right now; the same call may work later */
 	IDEM_EFULL,    /* the store has no room until it is swept or grown */
-	IDEM_EMOVED,   /* the store's directory is not the one that was opened */
+	IDEM_EMOVED,   /* this handle on the store is of no more use: its place
+	                * was replaced or it broke; leave, and open anew */
 	IDEM_ENEWER,   /* made by a newer version of the program */
 	IDEM_ESTORE,   /* any other store failure; the cause went to the log */
 	IDEM_ECORRUPT, /* a stored record does not decode */

@@ -40,7 +40,7 @@ enum idem_effect {
 struct idem_applied {
 	enum idem_effect effect; /* never IDEM_BY_STATUS */
 	bool undo;         /* DONE, but its table writes must not stay */
-	size_t kept_bytes; /* how much of the answer's front goes into the record */
+	size_t kept_bytes; /* of the answer's front, what the record keeps */
 };
 
 /*
@@ -48,7 +48,8 @@ struct idem_applied {
  * the answer to *answer.  It may run more than once for one operation and in
  * another process than the one that asked, so it touches nothing but the
  * transaction; time and random bytes come in with op.
- * Anything but IDEM_OK undoes its writes and fails the operation with that code.
+ * Anything but IDEM_OK undoes its writes and fails the operation with that
+ * code.
  */
 typedef enum idem_err (*idem_apply)(void *arg, struct idem_tables *t,
     const struct idem_op *op, struct idem_buf *answer,
@@ -69,11 +70,12 @@ struct idem_store_config {
 /*
  * Open the store.  *out is set on success only; the caller closes it.
  * IDEM_EREFUSED: a place where no store may be (another owner, a network file
- * system, not a directory); IDEM_ESTORE, IDEM_ECORRUPT, IDEM_ENEWER, IDEM_EFULL,
- * IDEM_ENOMEM.  One log line says which thing, and what to do.
+ * system, not a directory); IDEM_ESTORE, IDEM_ECORRUPT, IDEM_ENEWER,
+ * IDEM_EFULL, IDEM_ENOMEM.  One log line says which thing, and what to do.
  */
 IDEM_MUST_CHECK enum idem_err
-idem_store_open(const struct idem_store_config *config, struct idem_store **out);
+idem_store_open(const struct idem_store_config *config,
+    struct idem_store **out);
 void idem_store_close(struct idem_store **s); /* sets NULL; NULL is fine */
 
 /*
@@ -92,20 +94,23 @@ enum idem_verdict {
 	IDEM_ORPHAN,      /* its worker is gone: it has just become unknown */
 	IDEM_UNKNOWN,
 	IDEM_STORED,      /* ONCE, FINISH, RESOLVE: done; APPLY: applied */
-	IDEM_RELEASED,    /* ONCE, FINISH, RELEASE, RESOLVE: absent again, undone */
-	IDEM_HELD,        /* ONCE, FINISH, HOLD: unknown now, undone */
-	IDEM_LOST         /* FINISH, HOLD, RELEASE: not our token; nothing changed */
+	IDEM_RELEASED,    /* ONCE, FINISH, RELEASE, RESOLVE, APPLY: absent
+	                   * again, undone */
+	IDEM_HELD,        /* ONCE, FINISH, HOLD, APPLY: unknown now, undone */
+	IDEM_LOST         /* FINISH, HOLD, RELEASE: not our token; nothing
+	                   * changed */
 };
 
 enum idem_op_kind {
 	IDEM_OP_CLAIM,   /* take the key; work outside the store follows */
 	IDEM_OP_ONCE,    /* take the key, apply, store the answer: one commit */
-	IDEM_OP_FINISH,  /* running with my token: apply, then store the answer */
+	IDEM_OP_FINISH,  /* running with my token: apply, store the answer */
 	IDEM_OP_HOLD,    /* running with my token: unknown */
 	IDEM_OP_RELEASE, /* running with my token: absent */
-	IDEM_OP_RESOLVE, /* unknown or orphaned: done with the input as the answer,
-	                  * or absent where the input is absent; refuses a live one
-	                  * with RUNNING, another state with ABSENT_KEY or REPLAY */
+	IDEM_OP_RESOLVE, /* unknown or orphaned: done with the input as the
+	                  * answer, or as the handler says, or absent where the
+	                  * input is absent; refuses a live one with RUNNING,
+	                  * another state with ABSENT_KEY or REPLAY */
 	IDEM_OP_APPLY    /* no key: apply alone */
 };
 
@@ -121,16 +126,16 @@ struct idem_op {
 	unsigned char fingerprint[IDEM_FINGERPRINT_BYTES];
 	unsigned char token[IDEM_TOKEN_BYTES];   /* drawn for each claim */
 	unsigned char random[IDEM_RANDOM_BYTES]; /* for the handler */
-	uint8_t recipe;      /* IDEM_RECIPE; a record of a newer one: IDEM_ENEWER */
+	uint8_t recipe;      /* IDEM_RECIPE; a record of another: IDEM_ENEWER */
 	bool retry;          /* orphaned and unknown records are claimed anew */
 	bool evict;          /* full: drop the oldest done record */
 	int64_t now_ms;
 	int64_t ttl_ms;         /* of the answer, from now_ms on */
 	int64_t unknown_ttl_ms; /* of a record that becomes unknown now */
-	int64_t min_keep_ms;    /* no done record younger than this is dropped */
+	int64_t min_keep_ms;    /* no younger done record is dropped */
 	uint64_t max_keys;      /* all states counted */
 	struct idem_span input; /* for the handler, or the answer; borrowed */
-	size_t kept_bytes;      /* apply == 0: of input, what the record keeps */
+	size_t kept_bytes;      /* apply == 0: of input, what is kept */
 
 	struct idem_buf *answer; /* the caller's; reset, then written */
 	enum idem_verdict verdict;
@@ -149,8 +154,8 @@ idem_store_look(struct idem_store *s, struct idem_op *op);
 /*
  * Carry op out in one transaction and return when it is on disk (durable).
  * Of any number of simultaneous claims on one absent or expired id exactly one
- * gets CLAIMED (or STORED, RELEASED, HELD for ONCE).  A claim that finds its own
- * token in a running record is CLAIMED: a claim may be repeated when nobody
+ * gets CLAIMED (or STORED, RELEASED, HELD for ONCE).  A claim that finds its
+ * own token in a running record is CLAIMED: a claim may be repeated when nobody
  * knows whether the first one took.
  *
  * CLAIM and ONCE lock op->token before anything else.  After CLAIMED it stays
@@ -158,10 +163,10 @@ idem_store_look(struct idem_store *s, struct idem_op *op);
  *
  * IDEM_OK: op->verdict says what happened.  Else nothing happened, except as
  * noted: IDEM_EFULL (max_keys with nothing to drop, or no room on disk or in
- * the map: only CLAIM, ONCE and APPLY); IDEM_EMOVED; IDEM_ENEWER; IDEM_ECORRUPT;
- * IDEM_EBUSY (no free lock); IDEM_ESTORE (a commit that failed on the disk may
- * still be there after a restart; its record is then an orphan); IDEM_ENOMEM;
- * what the handler returned.  The cause went to the log.
+ * the map: only CLAIM, ONCE and APPLY); IDEM_EMOVED; IDEM_ENEWER;
+ * IDEM_ECORRUPT; IDEM_EBUSY (no free lock); IDEM_ESTORE (a commit that failed
+ * on the disk may still be there after a restart; its record is then an
+ * orphan); IDEM_ENOMEM; what the handler returned.  The cause went to the log.
  */
 IDEM_MUST_CHECK enum idem_err
 idem_store_submit(struct idem_store *s, struct idem_op *op);

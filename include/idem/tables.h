@@ -26,12 +26,15 @@ IDEM_MUST_CHECK enum idem_err
 idem_tables_get(struct idem_tables *t, unsigned table, struct idem_span key,
     struct idem_span *value);
 
-/* Insert or replace.  IDEM_OK, IDEM_EFULL, IDEM_ESTORE, IDEM_ENOMEM. */
+/*
+ * Insert or replace.  Neither key nor value may be borrowed from a table.
+ * IDEM_OK, IDEM_EFULL, IDEM_ESTORE, IDEM_ENOMEM.
+ */
 IDEM_MUST_CHECK enum idem_err
 idem_tables_put(struct idem_tables *t, unsigned table, struct idem_span key,
     struct idem_span value);
 
-/* Deleting what is not there is IDEM_OK. */
+/* Deleting what is not there is IDEM_OK.  key may not be borrowed either. */
 IDEM_MUST_CHECK enum idem_err
 idem_tables_del(struct idem_tables *t, unsigned table, struct idem_span key);
 

@@ -1,0 +1,38 @@
+/*
+ * record.h - how a record is laid out in the log: the one encoder and the one
+ * decoder.
+ *
+ * Fixed head, then the answer to the end of the value:
+ *   version 1, state 1, recipe 1, seal 1, flags 1, id 32, fingerprint 32,
+ *   token 16, claimed 8, stored 8, expires 8, length of the answer 4
+ * Flags: bit 0 says that an orphan may be claimed anew.  The others are 0.
+ */
+#ifndef STORE_RECORD_H
+#define STORE_RECORD_H
+
+#include "idem/store.h"
+
+#define RECORD_VERSION 1
+#define RECORD_HEAD_BYTES 113
+#define RECORD_ANSWER_MAX (UINT32_MAX - RECORD_HEAD_BYTES) /* bytes */
+
+/*
+ * Append the head of r to b.  The value to be stored is the head and, right
+ * behind it, the bytes of r->answer.  An answer over RECORD_ANSWER_MAX sets
+ * IDEM_ETOOBIG in b.
+ */
+void record_head(struct idem_buf *b, const struct idem_record *r);
+
+/*
+ * Decode a stored value; out->answer is borrowed from it.
+ * IDEM_ENEWER: of a version that this program does not know.  IDEM_ECORRUPT:
+ * cut short, too long, or something no encoder writes.  *out is then
+ * undefined.
+ */
+IDEM_MUST_CHECK enum idem_err
+record_decode(struct idem_span value, struct idem_record *out);
+
+/* done or unknown, and its time is over: it counts as absent. */
+bool record_expired(const struct idem_record *r, int64_t now_ms);
+
+#endif
