@@ -1,0 +1,84 @@
+/*
+ * backend.h - what a back end provides, and what all of them share.
+ */
+#ifndef STORE_BACKEND_H
+#define STORE_BACKEND_H
+
+#include "idem/store.h"
+#include "store/liveness.h"
+#include "store/sightings.h"
+
+/* What a claim does when the store is full, alike on every back end: */
+#define ROOM_LOOKED_AT 128 /* records that could go, from the oldest on */
+#define ROOM_DROPS_MAX 8   /* of them at most, so a lowered limit is reached */
+/* ... and one step of a sweep: */
+#define SWEEP_LOOK_MAX 4096 /* records looked at */
+#define SWEEP_DUE_MAX 512   /* due ones treated, whatever the caller allows */
+
+/* The verbs of store.h, with the back end's own value in place of the store. */
+struct backend {
+	enum idem_err (*look)(void *self, struct idem_op *op);
+	enum idem_err (*submit)(void *self, struct idem_op *op);
+	enum idem_err (*read)(void *self, idem_reader fn, void *arg);
+	enum idem_err (*walk)(void *self, uint64_t *from, size_t max,
+	    bool *more, idem_visit fn, void *arg);
+	enum idem_err (*sweep)(void *self, int64_t now_ms,
+	    int64_t unknown_ttl_ms, size_t max, struct idem_sweep *sweep);
+	enum idem_err (*room)(void *self, struct idem_room *out);
+	enum idem_err (*check)(void *self, uint64_t *nbad);
+	enum idem_err (*outside)(void *self, struct idem_span document_root);
+	void (*close)(void *self);
+};
+
+struct idem_store {
+	const struct backend *backend;
+	void *self;              /* owned by the back end */
+	idem_apply apply;
+	void *apply_arg;
+	unsigned ntables;
+	const struct idem_log *log;
+	struct liveness live;
+	struct sightings sightings;
+	bool told_full;          /* the log said so at ... */
+	int64_t told_full_ms;
+};
+
+/*
+ * Fill in s->backend and s->self, and open s->live and s->sightings.  On error
+ * nothing is left open.
+ */
+IDEM_MUST_CHECK enum idem_err
+store_memory_open(struct idem_store *s, const struct idem_store_config *config);
+IDEM_MUST_CHECK enum idem_err
+store_lmdb_open(struct idem_store *s, const struct idem_store_config *config);
+
+/*
+ * Say in the log that the limit of this name was met, how many records are
+ * held and what follows: at most once a minute.
+ */
+void store_tell_full(struct idem_store *s, int64_t now_ms, const char *name,
+    uint64_t limit, uint64_t nrecords, const char *consequence);
+
+/* now_ms + ttl_ms, or INT64_MAX where that does not fit. */
+int64_t store_expiry(int64_t now_ms, int64_t ttl_ms);
+
+/* The verbs of tables.h on one transaction of a back end. */
+struct tables_verbs {
+	enum idem_err (*get)(void *self, unsigned table, struct idem_span key,
+	    struct idem_span *value);
+	enum idem_err (*put)(void *self, unsigned table, struct idem_span key,
+	    struct idem_span value);
+	enum idem_err (*del)(void *self, unsigned table, struct idem_span key);
+	enum idem_err (*last)(void *self, unsigned table,
+	    struct idem_span *key, struct idem_span *value);
+	enum idem_err (*each)(void *self, unsigned table, struct idem_span from,
+	    idem_entry_fn fn, void *arg);
+};
+struct idem_tables {
+	const struct tables_verbs *verbs;
+	void *self;
+	unsigned ntables;
+	bool writable;
+};
+
+#endif

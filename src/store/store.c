@@ -1,0 +1,168 @@
+/*
+ * store.c - the store's verbs: what holds for every back end, then the back
+ * end's own.  It knows neither LMDB nor the layout of a record.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "store/backend.h"
+
+#include "base/text.h"
+
+#define MINUTE_MS 60000
+
+enum idem_err
+idem_store_open(const struct idem_store_config *config, struct idem_store **out)
+{
+	struct idem_store *s = calloc(1, sizeof *s);
+	enum idem_err err;
+
+	assert(config->ntables <= IDEM_TABLES_MAX);
+	if (s == NULL)
+		return IDEM_ENOMEM;
+	s->apply = config->apply;
+	s->apply_arg = config->apply_arg;
+	s->ntables = (unsigned)config->ntables;
+	s->log = config->log;
+	if (span_eq(config->place, IDEM_LIT("memory:")))
+		err = store_memory_open(s, config);
+	else
+		err = store_lmdb_open(s, config);
+	if (err != IDEM_OK) {
+		free(s);
+		return err;
+	}
+	*out = s;
+	return IDEM_OK;
+}
+
+void
+idem_store_close(struct idem_store **s)
+{
+	if (*s == NULL)
+		return;
+	(*s)->backend->close((*s)->self);
+	sightings_close(&(*s)->sightings);
+	liveness_close(&(*s)->live);
+	free(*s);
+	*s = NULL;
+}
+
+enum idem_err
+idem_store_outside(struct idem_store *s, struct idem_span document_root)
+{
+	return s->backend->outside(s->self, document_root);
+}
+
+static void
+start(struct idem_op *op)
+{
+	op->verdict = IDEM_ABSENT_KEY;
+	op->took_over = false;
+	if (op->answer != NULL)
+		idem_buf_reset(op->answer);
+}
+
+enum idem_err
+idem_store_look(struct idem_store *s, struct idem_op *op)
+{
+	assert(op->answer != NULL);
+	start(op);
+	return s->backend->look(s->self, op);
+}
+
+enum idem_err
+idem_store_submit(struct idem_store *s, struct idem_op *op)
+{
+	bool claims = op->kind == IDEM_OP_CLAIM || op->kind == IDEM_OP_ONCE;
+	enum idem_err err;
+
+	assert(op->apply == 0 ? op->kept_bytes <= op->input.n :
+	    s->apply != NULL && op->answer != NULL);
+	assert(!claims || op->answer != NULL);
+	start(op);
+	if (claims && (err = liveness_hold(&s->live, op->token)) != IDEM_OK)
+		return err;
+	err = s->backend->submit(s->self, op);
+	if (claims && (err != IDEM_OK || op->verdict != IDEM_CLAIMED))
+		liveness_drop(&s->live, op->token);
+	return err;
+}
+
+void
+idem_store_leave(struct idem_store *s,
+    const unsigned char token[IDEM_TOKEN_BYTES])
+{
+	liveness_drop(&s->live, token);
+}
+
+bool
+idem_store_alive(struct idem_store *s,
+    const unsigned char token[IDEM_TOKEN_BYTES])
+{
+	return liveness_alive(&s->live, token);
+}
+
+enum idem_err
+idem_store_read(struct idem_store *s, idem_reader fn, void *arg)
+{
+	return s->backend->read(s->self, fn, arg);
+}
+
+enum idem_err
+idem_store_walk(struct idem_store *s, uint64_t *from, size_t max, bool *more,
+    idem_visit fn, void *arg)
+{
+	return s->backend->walk(s->self, from, max, more, fn, arg);
+}
+
+enum idem_err
+idem_store_sweep(struct idem_store *s, int64_t now_ms, int64_t unknown_ttl_ms,
+    size_t max, struct idem_sweep *sweep)
+{
+	assert(max > 0);
+	return s->backend->sweep(s->self, now_ms, unknown_ttl_ms, max, sweep);
+}
+
+enum idem_err
+idem_store_room(struct idem_store *s, struct idem_room *out)
+{
+	return s->backend->room(s->self, out);
+}
+
+enum idem_err
+idem_store_check(struct idem_store *s, uint64_t *nbad)
+{
+	*nbad = 0;
+	return s->backend->check(s->self, nbad);
+}
+
+bool
+idem_store_other_scope(struct idem_store *s, uint64_t what,
+    const unsigned char id[IDEM_ID_BYTES], int64_t now_ms)
+{
+	return sightings_other(&s->sightings, what, id, now_ms);
+}
+
+void
+store_tell_full(struct idem_store *s, int64_t now_ms, const char *name,
+    uint64_t limit, uint64_t nrecords, const char *consequence)
+{
+	/* A clock that was set back must not silence the line. */
+	if (s->told_full && now_ms >= s->told_full_ms &&
+	    now_ms - s->told_full_ms < MINUTE_MS)
+		return;
+	s->told_full = true;
+	s->told_full_ms = now_ms;
+	idem_log(s->log, IDEM_WARN, "the store is full: %s=%" PRIu64
+	    " is met, %" PRIu64 " records are held; %s", name, limit, nrecords,
+	    consequence);
+}
+
+int64_t
+store_expiry(int64_t now_ms, int64_t ttl_ms)
+{
+	return now_ms > 0 && ttl_ms > INT64_MAX - now_ms ? INT64_MAX :
+	    now_ms + ttl_ms;
+}
