@@ -165,7 +165,7 @@ class Tasks:
                          {"vazifalar": [], "keyingi": None})
 
     def test_a_tag_in_the_query_is_decoded(self):
-        tag = self.fresh_tag() + "ʻo"
+        tag = self.fresh_tag() + "aʻo"
         self.make("#" + tag)
         quoted = "".join("%%%02X" % b for b in tag.encode())
         self.assertEqual(len(self.tasks(quoted)), 1)
@@ -278,9 +278,9 @@ class Tasks:
 
     def test_paths(self):
         made = self.make("yo'l")
-        got = self.get("/vazifala%72/%d" % made["id"])
+        got = self.get("/vazifala%%72/%d" % made["id"])
         self.assertStatus(got, 200)
-        self.assertProblem(self.get("/vazifalar%2F%d" % made["id"]), 404,
+        self.assertProblem(self.get("/vazifalar%%2F%d" % made["id"]), 404,
                            "topilmadi")
         self.assertProblem(self.get("/vazifalar/%d/" % made["id"]), 404,
                            "topilmadi")
