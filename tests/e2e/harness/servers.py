@@ -254,3 +254,6 @@ class Inherited(Direct):
                    **self.site.as_worker())
         os.chmod(self.address, 0o666)
         listener.close()
+        # The socket listened before the program was there; an answer shows
+        # that it is.
+        self.send("GET", "/").answer()
