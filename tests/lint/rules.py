@@ -64,12 +64,16 @@ def layers(tree):
 
 
 # --- foreign headers: each library is known to few files --------------------
-FOREIGN = [(r"lmdb\.h", ["src/store/kv.c"]),
+FOREIGN = [(r"lmdb\.h", ["src/store/kv_lmdb.h"]),
            (r"openssl/.*", ["src/base/sha256.c"]),
            (r"fcgiapp\.h|fcgi_\w+\.h|fastcgi\.h", ["fcgi/fastcgi.c"]),
            (r"uni(?!std)\w+\.h", ["fcgi/tasks/words.c"]),
            (r"(cjson/)?cJSON\.h", ["fcgi/tasks/*.c"]),
            (r"curl/.*|hiredis.*|libpq-fe\.h", [])]
+
+
+# Headers that carry a foreign one, and who may include them.
+CARRIERS = [("store/kv_lmdb.h", ["src/store/kv*.c"])]
 
 
 def allowed(path, patterns):
@@ -84,6 +88,10 @@ def foreign_headers(tree):
                         not allowed(path, homes)):
                     yield path, line, "<%s> belongs in %s only" % (
                         name, ", ".join(homes) or "no file")
+            for carrier, users in CARRIERS:
+                if name == carrier and not allowed(path, users):
+                    yield path, line, "%s is for %s only" % (
+                        name, ", ".join(users))
 
 
 # --- calls -------------------------------------------------------------------
