@@ -672,8 +672,6 @@ the_walk_goes_on_where_it_was(struct kit *k)
 	assert_int_equal(from, 0);
 }
 
-/* --- tables --------------------------------------------------------------*/
-
 /* Keys with bytes of every kind come back in order of their bytes. */
 static enum idem_err
 fill_tables(void *arg, struct idem_tables *t, const struct idem_op *op,
@@ -794,8 +792,6 @@ undo_puts_everything_back(struct kit *k)
 
 	KIT_RUN(k, steps);
 }
-
-/* --- the rest ------------------------------------------------------------*/
 
 static void
 room_and_check_count(struct kit *k)
@@ -924,7 +920,7 @@ one_case(void **state)
 	cases[w->at].fn(&w->kit);
 }
 
-#define NBACKENDS 1
+#define NBACKENDS 2
 int
 main(void)
 {

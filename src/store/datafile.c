@@ -1,0 +1,59 @@
+/*
+ * datafile.c - LMDB's data file seen from outside; it knows nothing of LMDB.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/datafile.h"
+
+#include "base/text.h"
+
+#define FDS_MAX 1024 /* descriptors looked at */
+
+enum idem_err
+datafile_expect(const char *dir, const struct idem_log *log)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (text_format(path, sizeof path, "%s/data.mdb", dir) != IDEM_OK)
+		return IDEM_ESTORE;
+	if (stat(path, &st) == 0)
+		return IDEM_OK;
+	idem_log(log, IDEM_ERROR, "%s: %s: start the web program first, it "
+	    "makes the store", path, strerror(errno));
+	return IDEM_ESTORE;
+}
+
+void
+datafile_close_on_exec(int fd)
+{
+	struct stat data, st;
+
+	if (fstat(fd, &data) != 0)
+		return;
+	for (int i = 0; i < FDS_MAX; i++)
+		if (fstat(i, &st) == 0 && st.st_dev == data.st_dev &&
+		    st.st_ino == data.st_ino)
+			(void)fcntl(i, F_SETFD, FD_CLOEXEC);
+}
+
+bool
+datafile_ends_before(int fd, off_t end)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_size < end;
+}
+
+int
+datafile_reach(int fd, off_t end)
+{
+	if (datafile_ends_before(fd, end) && ftruncate(fd, end) != 0)
+		return errno;
+	return 0;
+}

@@ -1,0 +1,29 @@
+/*
+ * datafile.h - what has to be seen to on LMDB's data file from outside.
+ */
+#ifndef STORE_DATAFILE_H
+#define STORE_DATAFILE_H
+
+#include <sys/types.h>
+
+#include "idem/log.h"
+
+/* IDEM_ESTORE with a log line: there is none in this directory. */
+IDEM_MUST_CHECK enum idem_err
+datafile_expect(const char *dir, const struct idem_log *log);
+
+/* Keep every descriptor of the file that fd has open out of programs that this
+ * process starts: LMDB holds two and says only one. */
+void datafile_close_on_exec(int fd);
+
+bool datafile_ends_before(int fd, off_t end);
+
+/*
+ * A file that ends before its last page is read with SIGBUS.  Made longer, the
+ * missing pages are zero, which LMDB reports as damage; where it only never
+ * wrote them, nobody will read them.  Call it under the writer's lock: nobody
+ * else may make the file longer meanwhile.  0 or errno.
+ */
+int datafile_reach(int fd, off_t end);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * kv.h - one LMDB environment: transactions, tables, growth.  It knows no
+ * records; nobody else knows LMDB.
+ *
+ * Every failure is logged where it happens, with the place and what to do, but
+ * for IDEM_EFULL of a full map: whoever gave up growing says that.
+ */
+#ifndef STORE_KV_H
+#define STORE_KV_H
+
+#include "idem/store.h"
+
+#define KV_TABLES_MAX 16
+/* The environment's own tables, to be read only: the names of all others, and
+ * the free pages. */
+#define KV_NAMES KV_TABLES_MAX
+#define KV_FREE (KV_TABLES_MAX + 1)
+#define KV_KEY_MAX 511 /* bytes */
+
+struct MDB_txn;
+struct kv;
+
+struct kv_txn {
+	struct kv *kv;
+	struct MDB_txn *txn;    /* NULL: ended */
+	struct kv_txn *parent;
+	bool full;              /* it, or one nested in it, met a full map:
+	                         * abort, grow, and do all of it again */
+};
+
+struct kv_config {
+	const char *dir;
+	bool create;            /* else there must be an environment */
+	bool durable;
+	uint64_t max_bytes;
+	const struct idem_log *log;
+};
+
+/*
+ * Open the environment of a directory; after fork, once a process.
+ * IDEM_ESTORE, IDEM_ECORRUPT, IDEM_ENEWER (another LMDB made it), IDEM_EFULL
+ * (no room on disk), IDEM_ENOMEM.
+ */
+IDEM_MUST_CHECK enum idem_err
+kv_open(const struct kv_config *config, struct kv **out);
+void kv_close(struct kv **kv); /* sets NULL; NULL is fine */
+int kv_fd(struct kv *kv);      /* of the data file; borrowed */
+
+/*
+ * Open the table of this name under a number of the caller's, below
+ * KV_TABLES_MAX.  *there: it exists, or create made it.  It stays open from the
+ * commit on, also of a read-only transaction.
+ */
+IDEM_MUST_CHECK enum idem_err
+kv_table(struct kv_txn *t, unsigned table, const char *name, bool create,
+    bool *there);
+
+/*
+ * One transaction at a time: a writer waits for all other writers, a reader for
+ * nobody.  IDEM_EMOVED: the environment broke and must be opened anew.
+ */
+IDEM_MUST_CHECK enum idem_err
+kv_begin(struct kv *kv, bool write, struct kv_txn *t);
+/* parent must not be touched until the nested one ends. */
+IDEM_MUST_CHECK enum idem_err
+kv_nested(struct kv_txn *parent, struct kv_txn *t);
+IDEM_MUST_CHECK enum idem_err kv_commit(struct kv_txn *t); /* ends it anyhow */
+void kv_abort(struct kv_txn *t); /* an ended one is fine */
+
+/*
+ * Run fn in a write transaction and commit; when the map was full, grow it and
+ * run fn again.  Anything but IDEM_OK from fn aborts and comes back.
+ * IDEM_EFULL: max_bytes is reached, or twice that where beyond allows it.
+ */
+typedef enum idem_err (*kv_writer)(void *arg, struct kv_txn *t);
+IDEM_MUST_CHECK enum idem_err
+kv_write(struct kv *kv, bool beyond, kv_writer fn, void *arg);
+
+/* Values are borrowed until the next write or the end of the transaction;
+ * absent where there is no such key. */
+IDEM_MUST_CHECK enum idem_err
+kv_get(struct kv_txn *t, unsigned table, struct idem_span key,
+    struct idem_span *value);
+IDEM_MUST_CHECK enum idem_err
+kv_last(struct kv_txn *t, unsigned table, struct idem_span *key,
+    struct idem_span *value);
+IDEM_MUST_CHECK enum idem_err
+kv_count(struct kv_txn *t, unsigned table, uint64_t *n);
+
+/* Write head and tail as one value.  append: key is greater than all others. */
+IDEM_MUST_CHECK enum idem_err
+kv_put(struct kv_txn *t, unsigned table, struct idem_span key,
+    struct idem_span head, struct idem_span tail, bool append);
+/* Deleting what is not there is IDEM_OK. */
+IDEM_MUST_CHECK enum idem_err
+kv_del(struct kv_txn *t, unsigned table, struct idem_span key);
+
+/* From the first key >= from (absent: all) until fn returns false. */
+IDEM_MUST_CHECK enum idem_err
+kv_each(struct kv_txn *t, unsigned table, struct idem_span from,
+    idem_entry_fn fn, void *arg);
+
+/* Free the slots of readers that died. */
+void kv_check_readers(struct kv *kv);
+
+/* Sizes in pages: what the data takes, as the last commit left it. */
+struct kv_pages {
+	uint64_t page_bytes;
+	uint64_t end;    /* pages up to the last one ever used */
+	uint64_t free;   /* of these, not in use */
+	uint64_t commit; /* number of the last commit */
+};
+/* Without the free ones: costs nothing.  With them: walks their list. */
+IDEM_MUST_CHECK enum idem_err
+kv_pages(struct kv *kv, bool count_free, struct kv_pages *out);
+
+#endif

@@ -1,0 +1,306 @@
+/*
+ * kv_env.c - an LMDB environment as a whole: opening and closing, what its
+ * errors mean, its size.
+ *
+ * Flags: MDB_NOTLS, so that an idle process keeps no reader's slot; never
+ * MDB_WRITEMAP, which turns a full disk and a growing file into SIGBUS.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "store/kv_lmdb.h"
+
+#include "base/text.h"
+#include "store/datafile.h"
+#include "store/openlock.h"
+
+#define READERS_MAX 2048
+#define MAP_FIRST_BYTES (UINT64_C(16) << 20)
+#define MAP_STEP_BYTES (UINT64_C(256) << 20) /* doubled up to here */
+#define MAP_UNIT_BYTES (UINT64_C(1) << 16) /* whole pages everywhere */
+#define OPEN_TRIES 10
+#define OPEN_PAUSE_NS 20000000
+
+static const struct {
+	int rc;
+	enum idem_err err;
+	const char *advice;
+} meanings[] = {
+	{ MDB_CORRUPTED, IDEM_ECORRUPT,
+	    "put a copy of the store in its place" },
+	{ MDB_PAGE_NOTFOUND, IDEM_ECORRUPT,
+	    "put a copy of the store in its place" },
+	{ MDB_INVALID, IDEM_ECORRUPT, "put a copy of the store in its place" },
+	{ MDB_VERSION_MISMATCH, IDEM_ENEWER, "it was made by another LMDB: "
+	    "install the version that made it" },
+	{ MDB_PANIC, IDEM_EMOVED, "the disk failed before: look at the disk; "
+	    "this process leaves" },
+	{ EINVAL, IDEM_EMOVED, "the locks in lock.mdb are gone: stop all "
+	    "programs that use the store, then start them" },
+	{ EAGAIN, IDEM_ESTORE, "programs in several pid namespaces share the "
+	    "store: run them in one" },
+	{ MDB_READERS_FULL, IDEM_ESTORE, "too many processes read at once: run "
+	    "fewer" },
+	{ MDB_MAP_FULL, IDEM_EFULL, "sweep, or raise IDEM_MAX_STORE" },
+	{ ENOSPC, IDEM_EFULL, "make room on the disk" },
+	{ EDQUOT, IDEM_EFULL, "raise the quota of this user on the disk" },
+	{ EFBIG, IDEM_EFULL, "raise the limit on the size of files" },
+	{ ENOMEM, IDEM_ENOMEM, "raise the limit on address space, or lower "
+	    "IDEM_MAX_STORE" },
+	{ EACCES, IDEM_ESTORE, "its files must belong to the user that this "
+	    "program runs as" },
+	{ EPERM, IDEM_ESTORE, "its files must belong to the user that this "
+	    "program runs as" },
+	{ EROFS, IDEM_ESTORE, "set IDEM_STORE to a place that can be written" },
+};
+
+enum idem_err
+kv_fail(const struct kv *kv, const char *what, int rc)
+{
+	enum idem_err err = IDEM_ESTORE;
+	const char *advice = "look at the disk";
+
+	for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
+		if (meanings[i].rc == rc) {
+			err = meanings[i].err;
+			advice = meanings[i].advice;
+		}
+	idem_log(kv->log, IDEM_ERROR, "store %s: %s: %s: %s", kv->dir, what,
+	    mdb_strerror(rc), advice);
+	return err;
+}
+
+/* LMDB prints the rest of this message and aborts. */
+static void
+say_damaged(MDB_env *env, const char *text)
+{
+	const struct kv *kv = mdb_env_get_userctx(env);
+
+	(void)text;
+	(void)kv_fail(kv, "data.mdb", MDB_CORRUPTED);
+}
+
+static int
+open_once(struct kv *kv)
+{
+	uint64_t map = kv->max_bytes < MAP_FIRST_BYTES ? kv->max_bytes :
+	    MAP_FIRST_BYTES;
+	int rc;
+
+	if ((rc = mdb_env_create(&kv->env)) != 0)
+		return rc;
+	if ((rc = mdb_env_set_userctx(kv->env, kv)) != 0 ||
+	    (rc = mdb_env_set_assert(kv->env, say_damaged)) != 0 ||
+	    (rc = mdb_env_set_mapsize(kv->env, map)) != 0 ||
+	    (rc = mdb_env_set_maxdbs(kv->env, KV_TABLES_MAX)) != 0 ||
+	    (rc = mdb_env_set_maxreaders(kv->env, READERS_MAX)) != 0 ||
+	    (rc = mdb_env_open(kv->env, kv->dir, kv->flags, 0600)) != 0) {
+		mdb_env_close(kv->env);
+		kv->env = NULL;
+	}
+	return rc;
+}
+
+/* LMDB's files appear one after the other, so a process that comes in between
+ * may miss one. */
+static int
+open_patiently(struct kv *kv)
+{
+	const struct timespec pause = { 0, OPEN_PAUSE_NS };
+	int rc = open_once(kv);
+
+	for (int i = 1; i < OPEN_TRIES && (rc == ENOENT || rc == EAGAIN ||
+	    rc == EBUSY || rc == EINVAL); i++) {
+		(void)nanosleep(&pause, NULL);
+		rc = open_once(kv);
+	}
+	return rc;
+}
+
+/* A data file that was cut off: see datafile_reach(). */
+static enum idem_err
+reach_last_page(struct kv *kv)
+{
+	struct kv_pages pages;
+	struct kv_txn t;
+	enum idem_err err = kv_pages(kv, false, &pages);
+	off_t end = err == IDEM_OK ?
+	    (off_t)(pages.end * pages.page_bytes) : 0;
+	int rc;
+
+	if (err != IDEM_OK || !datafile_ends_before(kv_fd(kv), end))
+		return err;
+	if ((err = kv_begin(kv, true, &t)) != IDEM_OK)
+		return err;
+	rc = datafile_reach(kv_fd(kv), end);
+	kv_abort(&t);
+	return rc != 0 ? kv_fail(kv, "data.mdb", rc) : IDEM_OK;
+}
+
+static enum idem_err
+start(struct kv *kv, bool create)
+{
+	enum idem_err err;
+	int lock, rc;
+
+	if (!create && (err = datafile_expect(kv->dir, kv->log)) != IDEM_OK)
+		return err;
+	if ((err = openlock_take(kv->dir, kv->log, &lock)) != IDEM_OK)
+		return err;
+	rc = open_patiently(kv);
+	openlock_give(lock);
+	return rc != 0 ? kv_fail(kv, "open", rc) : IDEM_OK;
+}
+
+enum idem_err
+kv_open(const struct kv_config *config, struct kv **out)
+{
+	struct kv *kv = calloc(1, sizeof *kv);
+	enum idem_err err;
+
+	if (kv == NULL)
+		return IDEM_ENOMEM;
+	kv->max_bytes = config->max_bytes - config->max_bytes % MAP_UNIT_BYTES;
+	kv->flags = MDB_NOTLS | (config->durable ? 0 : MDB_NOSYNC);
+	kv->log = config->log;
+	kv->dbi[KV_FREE] = 0; /* fixed by LMDB, as the next */
+	kv->dbi[KV_NAMES] = 1;
+	if ((err = text_format(kv->dir, sizeof kv->dir, "%s", config->dir)) !=
+	    IDEM_OK || (err = start(kv, config->create)) != IDEM_OK) {
+		free(kv);
+		return err;
+	}
+	datafile_close_on_exec(kv_fd(kv));
+	kv_check_readers(kv);
+	if ((err = reach_last_page(kv)) != IDEM_OK) {
+		kv_close(&kv);
+		return err;
+	}
+	*out = kv;
+	return IDEM_OK;
+}
+
+void
+kv_close(struct kv **kv)
+{
+	int lock;
+
+	if (*kv == NULL)
+		return;
+	if (openlock_take((*kv)->dir, (*kv)->log, &lock) != IDEM_OK)
+		lock = -1;
+	mdb_env_close((*kv)->env);
+	openlock_give(lock);
+	free(*kv);
+	*kv = NULL;
+}
+
+int
+kv_fd(struct kv *kv)
+{
+	mdb_filehandle_t fd = -1;
+
+	return mdb_env_get_fd(kv->env, &fd) == 0 ? fd : -1;
+}
+
+/* LMDB unmaps before it maps, and is lost where the second fails: so see first
+ * whether that much can be had. */
+static bool
+can_map(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_NONE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return false;
+	(void)munmap(p, bytes);
+	return true;
+}
+
+static bool
+set_map(struct kv *kv, size_t bytes)
+{
+	int rc = mdb_env_set_mapsize(kv->env, bytes);
+
+	if (rc == 0)
+		return true;
+	kv->broken = true; /* there is no map now */
+	(void)kv_fail(kv, "the map", rc);
+	return false;
+}
+
+enum idem_err
+kv_grow(struct kv *kv, bool beyond)
+{
+	uint64_t limit = beyond ? 2 * kv->max_bytes : kv->max_bytes;
+	uint64_t bytes;
+	MDB_envinfo info;
+	int rc = mdb_env_info(kv->env, &info);
+
+	if (rc != 0)
+		return kv_fail(kv, "the map", rc);
+	if (info.me_mapsize >= limit)
+		return kv_fail(kv, "data.mdb", MDB_MAP_FULL);
+	bytes = info.me_mapsize + (info.me_mapsize < MAP_STEP_BYTES ?
+	    info.me_mapsize : MAP_STEP_BYTES);
+	if (bytes > limit)
+		bytes = limit;
+	if (!can_map(bytes))
+		return kv_fail(kv, "growing the map", ENOMEM);
+	return set_map(kv, bytes) ? IDEM_OK : IDEM_EMOVED;
+}
+
+void
+kv_adopt_size(struct kv *kv)
+{
+	(void)set_map(kv, 0); /* failed: the environment counts as broken */
+}
+
+void
+kv_check_readers(struct kv *kv)
+{
+	int rc = mdb_reader_check(kv->env, NULL);
+
+	if (rc != 0)
+		(void)kv_fail(kv, "checking the readers", rc);
+}
+
+/* An entry of LMDB's list of free pages begins with their number. */
+static bool
+add_free(void *arg, struct idem_span key, struct idem_span value)
+{
+	uint64_t *n = arg;
+	size_t here = 0;
+
+	(void)key;
+	if (value.n >= sizeof here)
+		memcpy(&here, value.p, sizeof here);
+	*n += here;
+	return true;
+}
+
+enum idem_err
+kv_pages(struct kv *kv, bool count_free, struct kv_pages *out)
+{
+	MDB_envinfo info;
+	MDB_stat stat;
+	struct kv_txn t;
+	enum idem_err err;
+	int rc;
+
+	if ((rc = mdb_env_info(kv->env, &info)) != 0 ||
+	    (rc = mdb_env_stat(kv->env, &stat)) != 0)
+		return kv_fail(kv, "size", rc);
+	*out = (struct kv_pages){ .page_bytes = stat.ms_psize,
+	    .end = info.me_last_pgno + 1, .commit = info.me_last_txnid };
+	if (!count_free)
+		return IDEM_OK;
+	if ((err = kv_begin(kv, false, &t)) != IDEM_OK)
+		return err;
+	err = kv_each(&t, KV_FREE, IDEM_ABSENT, add_free, &out->free);
+	kv_abort(&t);
+	return err;
+}

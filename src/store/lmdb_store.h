@@ -1,0 +1,116 @@
+/*
+ * lmdb_store.h - the LMDB back end's own values and steps.
+ *
+ * Tables: "records" holds id -> number, "log" holds number -> record with its
+ * id; a number is 8 bytes, big-endian, one above the last.  So a claim dirties
+ * one random leaf and the end of the log, its finish only the log, and the log
+ * is in the order of the claims.  "meta" holds the schema's version.
+ */
+#ifndef STORE_LMDB_STORE_H
+#define STORE_LMDB_STORE_H
+
+#include "store/backend.h"
+#include "store/kv.h"
+#include "store/place.h"
+#include "store/record.h"
+
+enum lmdb_table { LMDB_META, LMDB_RECORDS, LMDB_LOG, LMDB_OWN /* and up */ };
+
+#define LMDB_SCHEMA 1
+
+struct lmdb_store {
+	struct idem_store *base;
+	struct kv *kv;
+	struct place place;
+	struct idem_buf head;    /* of a record, while it is written */
+	uint64_t max_bytes;
+	bool counted;            /* the pages in use, when last counted: */
+	struct kv_pages pages;
+};
+
+extern const struct tables_verbs lmdb_tables_verbs; /* self: struct kv_txn */
+
+/* Records: lmdb_records.c. */
+
+struct lmdb_found {
+	bool there;
+	uint64_t number;
+	struct idem_record r; /* its answer is borrowed until the next write */
+};
+
+/* IDEM_ECORRUPT, IDEM_ENEWER with a log line that names the record. */
+IDEM_MUST_CHECK enum idem_err
+lmdb_find(struct lmdb_store *s, struct kv_txn *t,
+    const unsigned char id[IDEM_ID_BYTES], struct lmdb_found *out);
+/* As lmdb_find(), by number. */
+IDEM_MUST_CHECK enum idem_err
+lmdb_find_number(struct lmdb_store *s, struct kv_txn *t, uint64_t number,
+    struct lmdb_found *out);
+
+/* Write the record, whose answer must not be borrowed from the store, in place
+ * of the one with this number; 0: behind all others. */
+IDEM_MUST_CHECK enum idem_err
+lmdb_write(struct lmdb_store *s, struct kv_txn *t, uint64_t number,
+    const struct idem_record *r);
+IDEM_MUST_CHECK enum idem_err
+lmdb_drop(struct kv_txn *t, uint64_t number,
+    const unsigned char id[IDEM_ID_BYTES]);
+
+/* Make an unknown record of a running one and write it. */
+IDEM_MUST_CHECK enum idem_err
+lmdb_write_unknown(struct lmdb_store *s, struct kv_txn *t,
+    const struct lmdb_found *f, int64_t now_ms, int64_t ttl_ms);
+
+/* Room: lmdb_room.c. */
+
+/* Records that go so that another one fits. */
+struct lmdb_victims {
+	struct {
+		uint64_t number;
+		unsigned char id[IDEM_ID_BYTES];
+	} one[ROOM_DROPS_MAX];
+	size_t n;
+};
+
+/*
+ * Choose what goes so that one more record fits beside all but op's own; writes
+ * nothing.  IDEM_EFULL with a log line where nothing may go.
+ */
+IDEM_MUST_CHECK enum idem_err
+lmdb_make_room(struct lmdb_store *s, struct kv_txn *t,
+    const struct idem_op *op, const struct lmdb_found *own,
+    struct lmdb_victims *out);
+
+/*
+ * Is the store so near to max_bytes that nothing new may begin?  No transaction
+ * is open.  Costs nothing until the file itself is that long.
+ */
+IDEM_MUST_CHECK enum idem_err
+lmdb_crowded(struct lmdb_store *s, bool *crowded);
+
+/* Operations: lmdb_ops.c. */
+
+/*
+ * Carry op out in this transaction.  crowded: nothing new may begin.
+ * After any error but those that make the transaction itself useless (a full
+ * map, a failing disk) nothing of op is left in it, so others in the same
+ * transaction may stay.
+ */
+IDEM_MUST_CHECK enum idem_err
+lmdb_run(struct lmdb_store *s, struct kv_txn *t, struct idem_op *op,
+    bool crowded);
+
+/* Verdict REPLAY, and the answer where the caller has a place for it. */
+IDEM_MUST_CHECK enum idem_err
+lmdb_replay(struct lmdb_store *s, const struct lmdb_found *f,
+    struct idem_op *op);
+
+/* Whole walks: lmdb_walk.c, lmdb_sweep.c; backend.h has the verbs. */
+
+enum idem_err lmdb_walk(void *self, uint64_t *from, size_t max, bool *more,
+    idem_visit fn, void *arg);
+enum idem_err lmdb_check(void *self, uint64_t *nbad);
+enum idem_err lmdb_sweep(void *self, int64_t now_ms, int64_t unknown_ttl_ms,
+    size_t max, struct idem_sweep *sweep);
+
+#endif

@@ -1,0 +1,285 @@
+/*
+ * place.c - where a store may lie: own directory, local disk, not where a web
+ * server would serve it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "store/place.h"
+
+#include "base/text.h"
+
+/* File systems on which locks or shared mappings are not those of one kernel.
+ * Numbers: statfs(2) and linux/magic.h. */
+static const struct {
+	unsigned long type;
+	const char *name;
+} remote[] = {
+	{ 0x6969, "NFS" },
+	{ 0x517b, "SMB" },
+	{ 0xff534d42, "CIFS" },
+	{ 0xfe534d42, "SMB2" },
+	{ 0x65735546, "FUSE" },
+	{ 0x01021997, "9P" },
+	{ 0x5346414f, "AFS" },
+	{ 0x73757245, "Coda" },
+	{ 0x564c, "NCP" },
+	{ 0x00c36400, "Ceph" },
+	{ 0x0bd00bd0, "Lustre" },
+	{ 0x7461636f, "OCFS2" },
+	{ 0x01161970, "GFS2" },
+};
+
+long
+place_fs_type(int fd)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) != 0)
+		return -1;
+	/* The type is a 32-bit number, whatever the width and sign of its
+	 * field. */
+	return (long)((unsigned long)fs.f_type & 0xffffffff);
+}
+
+static const char *
+remote_name(long type)
+{
+	for (size_t i = 0; i < sizeof remote / sizeof remote[0]; i++)
+		if (remote[i].type == (unsigned long)type)
+			return remote[i].name;
+	return NULL;
+}
+
+static enum idem_err
+fail(const struct place *p, const char *what, int err, const char *advice)
+{
+	idem_log(p->log, IDEM_ERROR, "store %s: %s: %s: %s", p->path, what,
+	    strerror(err), advice);
+	return IDEM_ESTORE;
+}
+
+static enum idem_err
+judge_owner(const struct place *p, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return fail(p, "fstat", errno, "look at the disk");
+	if (st.st_uid == geteuid())
+		return IDEM_OK;
+	idem_log(p->log, IDEM_ERROR, "store %s: belongs to user %u, and this "
+	    "program runs as %u: run it as its owner", p->path,
+	    (unsigned)st.st_uid, (unsigned)geteuid());
+	return IDEM_EREFUSED;
+}
+
+static enum idem_err
+judge_file_system(const struct place *p, int fd, place_fs_fn fs_type)
+{
+	long type = fs_type(fd);
+	const char *name;
+
+	if (type < 0)
+		return fail(p, "statfs", errno, "look at the disk");
+	if ((name = remote_name(type)) == NULL)
+		return IDEM_OK;
+	idem_log(p->log, IDEM_ERROR, "store %s: lies on a network file system "
+	    "(%s), where locks do not hold: set IDEM_STORE to a directory on a "
+	    "local disk", p->path, name);
+	return IDEM_EREFUSED;
+}
+
+static enum idem_err
+judge(const struct place *p, place_fs_fn fs_type)
+{
+	int fd = open(p->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	enum idem_err err;
+
+	if (fd < 0 && errno == ENOTDIR) {
+		idem_log(p->log, IDEM_ERROR, "store %s: is not a directory: "
+		    "set IDEM_STORE to one", p->path);
+		return IDEM_EREFUSED;
+	}
+	if (fd < 0)
+		return fail(p, "open", errno, errno == ENOENT ?
+		    "start the web program first, it makes the store" :
+		    "it must belong to the user that this program runs as");
+	if ((err = judge_owner(p, fd)) == IDEM_OK)
+		err = judge_file_system(p, fd, fs_type);
+	(void)close(fd);
+	return err;
+}
+
+/* Replace p->path by what it means, so that neither chdir() nor a moved link
+ * changes it. */
+static enum idem_err
+make_real(struct place *p)
+{
+	char *real = realpath(p->path, NULL);
+	enum idem_err err;
+
+	if (real == NULL)
+		return errno == ENOMEM ? IDEM_ENOMEM :
+		    fail(p, "realpath", errno, errno == ENOENT ?
+		    "start the web program first, it makes the store" :
+		    "every directory above it must let this user pass");
+	err = text_format(p->path, sizeof p->path, "%s", real);
+	free(real);
+	return err == IDEM_OK ? IDEM_OK : fail(p, "realpath", ENAMETOOLONG,
+	    "set IDEM_STORE to a shorter one");
+}
+
+enum idem_err
+place_open(struct place *p, struct idem_span path, bool create,
+    place_fs_fn fs_type, const struct idem_log *log)
+{
+	enum idem_err err;
+
+	*p = (struct place){ .log = log };
+	if (path.n == 0 || memchr(path.p, '\0', path.n) != NULL ||
+	    text_format(p->path, sizeof p->path, "%.*s", IDEM_FMT(path)) !=
+	    IDEM_OK) {
+		idem_log(log, IDEM_ERROR, "IDEM_STORE=%.*s: is not the name of "
+		    "a directory", IDEM_FMT(path));
+		return IDEM_EREFUSED;
+	}
+	if (create && mkdir(p->path, 0700) == 0)
+		p->made = true;
+	else if (create && errno != EEXIST)
+		return fail(p, "mkdir", errno, "make the directory above it, "
+		    "and let this user write there");
+	if ((err = make_real(p)) != IDEM_OK)
+		return err;
+	return judge(p, fs_type);
+}
+
+enum idem_err
+place_file(const struct place *p, const char *name, char path[PATH_MAX])
+{
+	if (text_format(path, PATH_MAX, "%s/%s", p->path, name) == IDEM_OK)
+		return IDEM_OK;
+	idem_log(p->log, IDEM_ERROR, "store %s: its name is too long: set "
+	    "IDEM_STORE to a shorter one", p->path);
+	return IDEM_EREFUSED;
+}
+
+static enum idem_err
+sync_directory(const struct place *p, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err = fd < 0 || fsync(fd) != 0 ? errno : 0;
+
+	if (fd >= 0)
+		(void)close(fd);
+	/* Some file systems keep names by themselves and refuse. */
+	if (err != 0 && err != EINVAL)
+		return fail(p, "fsync of a directory", err, "look at the disk");
+	return IDEM_OK;
+}
+
+enum idem_err
+place_sync(const struct place *p)
+{
+	char above[PATH_MAX];
+	enum idem_err err;
+
+	if ((err = sync_directory(p, p->path)) != IDEM_OK || !p->made)
+		return err;
+	if ((err = place_file(p, "..", above)) != IDEM_OK)
+		return err;
+	return sync_directory(p, above);
+}
+
+static enum idem_err
+moved(const struct place *p, const char *name)
+{
+	idem_log(p->log, IDEM_ERROR, "store %s: %s is not the file that was "
+	    "opened: this process leaves; never replace a store while "
+	    "programs use it", p->path, name);
+	return IDEM_EMOVED;
+}
+
+enum idem_err
+place_remember(struct place *p, const char *name, int fd)
+{
+	char path[PATH_MAX];
+	struct stat by_name, open_one;
+	enum idem_err err;
+
+	if ((err = place_file(p, name, path)) != IDEM_OK)
+		return err;
+	if (stat(path, &by_name) != 0)
+		return moved(p, name);
+	if (fd >= 0 && (fstat(fd, &open_one) != 0 ||
+	    open_one.st_dev != by_name.st_dev ||
+	    open_one.st_ino != by_name.st_ino))
+		return moved(p, name);
+	p->files[p->nfiles].name = name;
+	p->files[p->nfiles].dev = by_name.st_dev;
+	p->files[p->nfiles].ino = by_name.st_ino;
+	p->nfiles++;
+	return IDEM_OK;
+}
+
+enum idem_err
+place_same(const struct place *p)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	enum idem_err err;
+
+	for (size_t i = 0; i < p->nfiles; i++) {
+		if ((err = place_file(p, p->files[i].name, path)) != IDEM_OK)
+			return err;
+		if (stat(path, &st) != 0 || st.st_dev != p->files[i].dev ||
+		    st.st_ino != p->files[i].ino)
+			return moved(p, p->files[i].name);
+	}
+	return IDEM_OK;
+}
+
+/* Does path lie in the directory root, or is it it?  Both are real paths. */
+static bool
+lies_in(const char *path, struct idem_span root)
+{
+	while (root.n > 0 && root.p[root.n - 1] == '/')
+		root.n--;
+	return span_starts(span_of(path), root) &&
+	    (path[root.n] == '/' || path[root.n] == '\0');
+}
+
+enum idem_err
+place_outside(struct place *p, struct idem_span document_root)
+{
+	char root[PATH_MAX];
+	char *real;
+	bool inside;
+
+	if (document_root.n == 0 ||
+	    span_eq(document_root, span_of(p->outside)))
+		return IDEM_OK;
+	if (memchr(document_root.p, '\0', document_root.n) != NULL ||
+	    text_format(root, sizeof root, "%.*s", IDEM_FMT(document_root)) !=
+	    IDEM_OK) {
+		idem_log(p->log, IDEM_ERROR, "DOCUMENT_ROOT %.*s: is not the "
+		    "name of a directory", IDEM_FMT(document_root));
+		return IDEM_EREFUSED;
+	}
+	real = realpath(root, NULL);
+	/* What this user cannot look at is compared as it is written. */
+	inside = lies_in(p->path, span_of(real != NULL ? real : root));
+	free(real);
+	if (!inside) {
+		memcpy(p->outside, root, document_root.n + 1);
+		return IDEM_OK;
+	}
+	idem_log(p->log, IDEM_ERROR, "store %s: lies inside the document root "
+	    "%s, where the web server might serve it: set IDEM_STORE to a "
+	    "directory outside", p->path, root);
+	return IDEM_EREFUSED;
+}

@@ -1,0 +1,65 @@
+/*
+ * place.h - the directory of a store: where one may lie, and whether it is
+ * still the one that was opened.  It knows nothing of what lies in it.
+ */
+#ifndef STORE_PLACE_H
+#define STORE_PLACE_H
+
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "idem/store.h"
+
+#define PLACE_FILES_MAX 4
+
+/* Type of the file system that fd lies on, as statfs(2) says; -1 with errno. */
+typedef long (*place_fs_fn)(int fd);
+long place_fs_type(int fd);
+
+struct place {
+	char path[PATH_MAX];  /* absolute, without symbolic links */
+	bool made;            /* the directory was made just now */
+	struct {
+		const char *name; /* static */
+		dev_t dev;
+		ino_t ino;
+	} files[PLACE_FILES_MAX];
+	size_t nfiles;
+	char outside[PATH_MAX]; /* the document root that was looked at last
+	                         * and lies elsewhere; "": none */
+	const struct idem_log *log;
+};
+
+/*
+ * Find the directory, make it (0700) where create says so, and judge it.
+ * fs_type is place_fs_type but in tests.
+ * IDEM_EREFUSED: no directory, of another user, or on a file system of the
+ * network; IDEM_ESTORE: it is not there or cannot be looked at.  Logged.
+ */
+IDEM_MUST_CHECK enum idem_err
+place_open(struct place *p, struct idem_span path, bool create,
+    place_fs_fn fs_type, const struct idem_log *log);
+
+/* path of a file in it.  IDEM_EREFUSED with a log line: too long. */
+IDEM_MUST_CHECK enum idem_err
+place_file(const struct place *p, const char *name, char path[PATH_MAX]);
+
+/* Make the names of its files, and its own, last on disk. */
+IDEM_MUST_CHECK enum idem_err place_sync(const struct place *p);
+
+/*
+ * Remember this file, which is open as fd (-1: go by its name, for a file that
+ * may not be opened twice).  name is static.  IDEM_EMOVED with a log line
+ * where the name no longer means what is open.
+ */
+IDEM_MUST_CHECK enum idem_err
+place_remember(struct place *p, const char *name, int fd);
+
+/* IDEM_EMOVED with a log line: a remembered file is gone or another one. */
+IDEM_MUST_CHECK enum idem_err place_same(const struct place *p);
+
+/* As idem_store_outside(). */
+IDEM_MUST_CHECK enum idem_err
+place_outside(struct place *p, struct idem_span document_root);
+
+#endif
