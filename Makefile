@@ -151,6 +151,14 @@ uninstall:
 	rm -rf '$(inst)/share/doc/idem'
 	-rmdir '$(inst)/lib/idem'
 
+# --- what the canonical form costs, beside SHA-256 and cJSON ---------------
+.PHONY: bench-json
+bench-json: $(BUILD)/bench_json
+	@$<
+$(BUILD)/bench_json: $(BUILD)/o/tests/bench/bench_json.o $(BUILD)/libidem.a
+	@echo '  LINK $@'
+	@$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcjson -lcrypto
+
 # --- everything else is added here as it is built --------------------------
 .PHONY: clean
 clean:

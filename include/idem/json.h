@@ -14,6 +14,10 @@ extern "C" {
 
 #define IDEM_JSON_DEPTH 64 /* arrays and objects open at once */
 
+/* What the canonical form of n bytes may need of out beside what out holds:
+ * "1e20" becomes 21 digits.  Most texts need n + 16. */
+#define IDEM_JSON_ROOM(n) (5 * (n) + 64)
+
 /*
  * What the scanner needs beside its output: made once, used again and again;
  * it allocates while it grows to the largest document, then no more.
@@ -28,15 +32,17 @@ void idem_json_work_free(struct idem_json_work *w);
 /*
  * Append the canonical form of text (RFC 8259) to out.
  *
- * Returns IDEM_OK; IDEM_ESYNTAX: no JSON; IDEM_EINEXACT: JSON, but a name
- * twice in one object, a lone surrogate, more than IDEM_JSON_DEPTH open, or an
- * exponent beyond +-999,999,999 - and a byte order mark or invalid UTF-8,
- * which are no JSON at all, are IDEM_ESYNTAX; IDEM_ENOMEM; IDEM_ETOOBIG past
- * the ceiling of out.  On error out is cut back to what it held before, and
- * *at (NULL: not wanted) is the offset of the first byte that cannot stand
- * there: text.n where the text ended too early, the start of the second name,
- * of the escape, of the number or of the bracket for IDEM_EINEXACT.
- * A text that is both (a name twice, then a syntax error) is IDEM_ESYNTAX.
+ * Returns IDEM_OK; IDEM_ESYNTAX: no JSON, which a byte order mark and invalid
+ * UTF-8 are not, either; IDEM_EINEXACT: JSON, but a name twice in one object, a
+ * lone surrogate, more than IDEM_JSON_DEPTH open, or an exponent beyond
+ * +-999,999,999; IDEM_ENOMEM; IDEM_ETOOBIG past the ceiling of out (see
+ * IDEM_JSON_ROOM), which sticks to out as always.  A text that is both (a name
+ * twice, then a syntax error) is IDEM_ESYNTAX.
+ *
+ * On error out is cut back to what it held before.  On IDEM_ESYNTAX *at (NULL:
+ * not wanted) is the offset of the first byte that cannot stand there, text.n
+ * where the text ended too early; on IDEM_EINEXACT that of the first cause: the
+ * second name, the escape, the number or the bracket.
  */
 IDEM_MUST_CHECK enum idem_err
 idem_json_canonical(struct idem_json_work *w, struct idem_span text,

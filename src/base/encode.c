@@ -34,16 +34,23 @@ utf8_decode(struct idem_span s, uint32_t *cp)
 	return n;
 }
 
-void
-utf8_put(struct idem_buf *b, uint32_t cp)
+size_t
+utf8_encode(uint32_t cp, char out[4])
 {
 	size_t n = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
-	char out[4];
 
 	for (size_t i = n; i-- > 1; cp >>= 6)
 		out[i] = (char)(0x80 | (cp & 0x3f));
 	out[0] = (char)(n == 1 ? cp : (0xf00u >> n & 0xffu) | cp);
-	idem_buf_put(b, out, n);
+	return n;
+}
+
+void
+utf8_put(struct idem_buf *b, uint32_t cp)
+{
+	char out[4];
+
+	idem_buf_put(b, out, utf8_encode(cp, out));
 }
 
 enum idem_err
@@ -92,13 +99,4 @@ hex_lower(const unsigned char *p, size_t n, char *out)
 		*out++ = digits[p[i] >> 4];
 		*out++ = digits[p[i] & 15];
 	}
-}
-
-int
-hex_value(char c)
-{
-	if (ascii_digit(c))
-		return c - '0';
-	c = ascii_lower(c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }

@@ -48,6 +48,8 @@ parse_u64(struct idem_span s, uint64_t max, uint64_t *out);
  * U+10FFFF, cut short).
  */
 size_t utf8_decode(struct idem_span s, uint32_t *cp);
+/* Write cp (up to 0x10FFFF) to out; returns the length, 1 to 4. */
+size_t utf8_encode(uint32_t cp, char out[4]);
 /* Append cp, which is a Unicode scalar value. */
 void utf8_put(struct idem_buf *b, uint32_t cp);
 
@@ -61,8 +63,16 @@ percent_decode(struct idem_span s, bool plus, struct idem_buf *b);
 void base64url(const unsigned char *p, size_t n, char *out);
 /* Lower case, 2 * n characters, no NUL. */
 void hex_lower(const unsigned char *p, size_t n, char *out);
+
 /* Value of a hex digit of either case, or -1. */
-int hex_value(char c);
+static inline int
+hex_value(char c)
+{
+	unsigned digit = (unsigned char)c - '0';
+	unsigned letter = ((unsigned char)c | 0x20u) - 'a';
+
+	return digit < 10 ? (int)digit : letter < 6 ? (int)letter + 10 : -1;
+}
 
 /*
  * snprintf into dst that says when it did not fit: IDEM_ETOOBIG, and dst then
