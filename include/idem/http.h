@@ -59,7 +59,9 @@ struct idem_request {
 /*
  * Look at every variable once.  vars is not copied.  target is REQUEST_URI or,
  * where a server sets none, SCRIPT_NAME PATH_INFO and "?" QUERY_STRING joined
- * in *scratch; an absolute-form URI stays as it is.
+ * in *scratch (reset first); an absolute-form URI stays as it is.
+ * REDIRECT_IDEM_LENGTH, what an internal redirect makes of IDEM_LENGTH, is read
+ * as that variable.
  * IDEM_OK, IDEM_ENOMEM or IDEM_ETOOBIG from scratch.
  */
 IDEM_MUST_CHECK enum idem_err
