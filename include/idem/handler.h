@@ -2,8 +2,8 @@
  * handler.h - what an application writes: one shape for both kinds of handler.
  *
  * Without work(), claim, effect and answer are one commit: exactly once is then
- * a property of the transaction.  With work(), the claim is one commit, the work
- * is done outside, and effect and answer are a second one.
+ * a property of the transaction.  With work(), the claim is one commit, the
+ * work is done outside, and effect and answer are a second one.
  */
 #ifndef IDEM_HANDLER_H
 #define IDEM_HANDLER_H
@@ -19,7 +19,7 @@ extern "C" {
 struct idem_call;
 
 struct idem_handler {
-	uint16_t number; /* names commit() in an operation: 1 and up, one each */
+	uint16_t number; /* names commit() in an operation: 1 to 65,534 */
 	bool retry;      /* work() may be repeated: an orphan is claimed anew
 	                  * whatever IDEM_ON_UNKNOWN says */
 
@@ -44,6 +44,8 @@ struct idem_handler {
 	 * It may run more than once and in another process of this program, so
 	 * it touches nothing but the tables; input, time and random bytes come
 	 * with op.  NONE, HOLD and any status of 500 and above undo its writes.
+	 * The code of a table call that failed goes into res->err: the whole
+	 * operation then fails with it.
 	 * May be NULL.
 	 */
 	enum idem_effect (*commit)(void *app, struct idem_tables *t,

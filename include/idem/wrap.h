@@ -15,10 +15,10 @@ extern "C" {
 
 /* How a request ended: the log line's word. */
 enum idem_outcome {
-	IDEM_O_UNPROTECTED, /* no key, or a method that is not protected */
+	IDEM_O_UNPROTECTED, /* no key, or the method is not protected */
 	IDEM_O_CREATED,     /* the handler ran and its answer is kept */
 	IDEM_O_RELEASED,    /* the handler ran and the key is free again */
-	IDEM_O_HELD,        /* the handler ran and nobody can say how it ended */
+	IDEM_O_HELD,        /* the handler ran, nobody can say how it ended */
 	IDEM_O_REPLAYED,
 	IDEM_O_MISMATCH,
 	IDEM_O_RUNNING,
@@ -26,12 +26,13 @@ enum idem_outcome {
 	IDEM_O_REFUSED,     /* 400, 413, 503 before the store was asked */
 	IDEM_O_FULL,
 	IDEM_O_DOWN,        /* the store cannot answer */
-	IDEM_O_LOST         /* answered, but the record is no longer ours or could
-	                     * not be written */
+	IDEM_O_LOST         /* answered, but the record is no longer ours or
+	                     * could not be written */
 };
 const char *idem_outcome_name(enum idem_outcome o); /* static, lower case */
 
-/* The process's engine: made once.  Clock and random bytes come from outside. */
+/* The process's engine: made once.  Clock and random bytes come from
+ * outside. */
 struct idem_engine {
 	struct idem_store *store; /* NULL: it could not be opened */
 	const struct idem_policy *policy; /* the process's own, for commit() */
@@ -80,8 +81,7 @@ struct idem_call {
 	struct idem_engine *engine;    /* the rest is set by idem_wrap() */
 	struct idem_audience who;
 	struct idem_span instance;     /* the path, for problems */
-	struct idem_span canonical;    /* of a JSON body; borrowed */
-	bool fingerprinted;            /* canonical was looked for */
+	struct idem_span canonical;    /* of a JSON body, once it was made */
 	enum idem_outcome outcome;
 	bool replayed;
 	bool has_id;

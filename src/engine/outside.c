@@ -1,0 +1,145 @@
+/*
+ * outside.c - a handler whose work lies outside the store: the claim is one
+ * transaction, effect and answer are a second one.
+ */
+#include <assert.h>
+
+#include "engine/walk.h"
+
+static bool
+claim(struct walk *w)
+{
+	enum idem_err err;
+
+	walk_set_apply(w, 0);
+	if ((err = walk_submit(w, IDEM_OP_CLAIM)) != IDEM_OK)
+		return walk_failed(w, err);
+	if (w->op.verdict != IDEM_CLAIMED) {
+		walk_answer_other(w);
+		return false;
+	}
+	walk_note_take_over(w);
+	return true;
+}
+
+/* The client has its answer, the log this line; nobody is told that the key is
+ * free: after idem_store_leave() the record is an orphan at the latest. */
+static void
+lose(struct walk *w, const char *why)
+{
+	w->call->outcome = IDEM_O_LOST;
+	walk_log(w, IDEM_ERROR, "how the work ended could not be stored, "
+	    "resolve the key by hand", why);
+}
+
+/* Somebody resolved the record while its worker was at it. */
+static void
+lose_to_another(struct walk *w)
+{
+	w->call->outcome = IDEM_O_LOST;
+	walk_log(w, IDEM_ERROR, "how the work ended was not stored: the record "
+	    "is no longer this request's", NULL);
+}
+
+static void
+try_to_hold(struct walk *w)
+{
+	enum idem_err err;
+
+	walk_set_apply(w, 0);
+	if ((err = walk_submit(w, IDEM_OP_HOLD)) != IDEM_OK)
+		walk_log(w, IDEM_ERROR, "left running without a worker",
+		    idem_strerror(err));
+}
+
+/* End the record as kind with the answer that is in *res. */
+static void
+end(struct walk *w, enum idem_op_kind kind, enum idem_outcome outcome)
+{
+	enum idem_err err = IDEM_OK;
+
+	if (kind == IDEM_OP_FINISH)
+		err = walk_set_answer(w);
+	else
+		walk_set_apply(w, 0);
+	if (err == IDEM_OK)
+		err = walk_submit(w, kind);
+	if (err != IDEM_OK) {
+		lose(w, idem_strerror(err));
+		try_to_hold(w);
+	} else if (w->op.verdict == IDEM_LOST) {
+		lose_to_another(w);
+	} else {
+		w->call->outcome = outcome;
+	}
+}
+
+static void
+end_by_effect(struct walk *w)
+{
+	switch (idem_policy_effect(w->call->policy->keep_5xx, w->said,
+	    w->call->res)) {
+	case IDEM_DONE:
+		end(w, IDEM_OP_FINISH, IDEM_O_CREATED);
+		return;
+	case IDEM_NONE:
+		end(w, IDEM_OP_RELEASE, IDEM_O_RELEASED);
+		return;
+	case IDEM_HOLD:
+		end(w, IDEM_OP_HOLD, IDEM_O_HELD);
+		return;
+	case IDEM_BY_STATUS:
+		break;
+	}
+	assert(false && "an effect was decided");
+}
+
+/*
+ * commit() and the record were one transaction, and it failed: nothing of it
+ * happened.  Work that may be repeated frees its key; any other may have left
+ * its mark in the world.
+ */
+static void
+commit_failed(struct walk *w, enum idem_err err)
+{
+	walk_failed(w, err);
+	walk_set_apply(w, 0);
+	if (w->op.retry && walk_submit(w, IDEM_OP_RELEASE) == IDEM_OK)
+		return;
+	lose(w, idem_strerror(err));
+	if (!w->op.retry)
+		try_to_hold(w);
+}
+
+static void
+end_by_commit(struct walk *w)
+{
+	enum idem_err err;
+
+	walk_set_apply(w, w->call->handler->number);
+	if ((err = walk_submit(w, IDEM_OP_FINISH)) != IDEM_OK) {
+		commit_failed(w, err);
+	} else if (w->op.verdict == IDEM_LOST) {
+		walk_failed(w, IDEM_ESTORE);
+		lose_to_another(w);
+	} else {
+		walk_answer_from_commit(w, w->op.verdict == IDEM_STORED ?
+		    IDEM_O_CREATED : w->op.verdict == IDEM_RELEASED ?
+		    IDEM_O_RELEASED : IDEM_O_HELD);
+	}
+}
+
+void
+walk_claimed(struct walk *w)
+{
+	if (!walk_draw(w))
+		return;
+	walk_note_scope(w);
+	if (!claim(w))
+		return;
+	if (walk_prepare(w) && walk_work(w))
+		end_by_commit(w);
+	else
+		end_by_effect(w);
+	idem_store_leave(w->e->store, w->op.token);
+}
