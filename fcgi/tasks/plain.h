@@ -13,8 +13,8 @@
 
 struct plain {
 	struct idem_buf json; /* owned; ask it for its error */
-	bool nul_in_member;   /* some string in the watched member has a U+0000 */
-	bool nul_elsewhere;   /* some other string or name has one */
+	bool nul_in_member;   /* a string in the watched member has U+0000 */
+	bool nul_elsewhere;   /* another string, or a name, has one */
 };
 
 /*
