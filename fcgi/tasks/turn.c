@@ -1,0 +1,34 @@
+/*
+ * turn.c - a problem as the answer to one request.
+ */
+#include "tasks/turn.h"
+
+struct turn *
+turn_of(struct idem_call *call)
+{
+	return (struct turn *)(void *)call;
+}
+
+void
+turn_problem(struct turn *t, struct idem_response *res,
+    enum idem_problem problem, struct idem_span detail,
+    struct idem_span members)
+{
+	struct idem_problem_note note = {
+		.base = t->settings->policy.problem_base,
+		.instance = t->call.instance,
+		.detail = detail,
+		.members = members,
+	};
+
+	idem_problem_write(res, problem, t->call.who, &note);
+}
+
+void
+turn_failed(struct turn *t, struct idem_response *res, enum idem_err err)
+{
+	bool memory = err == IDEM_ENOMEM || err == IDEM_ETOOBIG;
+
+	turn_problem(t, res, memory ? IDEM_P_INTERNAL :
+	    IDEM_P_STORE_UNAVAILABLE, IDEM_ABSENT, IDEM_ABSENT);
+}
