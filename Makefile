@@ -50,6 +50,9 @@ $(BUILD)/tasks.fcgi $(BUILD)/idem: $(BUILD)/libfront.a $(BUILD)/libidem.a
 $(BUILD)/libidem.a: $(call objects,$(BUILD)/o,$(lib_src))
 $(BUILD)/libfront.a: $(call objects,$(BUILD)/o,$(fcgi_src))
 $(BUILD)/san/libidem.a: $(call objects,$(BUILD)/san/o,$(lib_src))
+$(BUILD)/san/libkit.a: $(call objects,$(BUILD)/san/o,$(helpers))
+$(BUILD)/san/libcommand.a: $(filter-out %/main.o,\
+	$(call objects,$(BUILD)/san/o,$(wildcard fcgi/command/*.c)))
 $(BUILD)/san/libfront.a: $(call objects,$(BUILD)/san/o,$(fcgi_src))
 %.a:
 	@mkdir -p $(@D) && rm -f $@
@@ -66,11 +69,12 @@ $(BUILD)/san/o/%.o: %.c
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 # --- the unit tests: under AddressSanitizer and UndefinedBehaviorSanitizer -
-# A test of fcgi/tasks or fcgi/command links that program's objects but main.o.
+# A test of fcgi/tasks or fcgi/command links that program's objects but main.o;
+# helpers and the command come from libraries: a test holds what it uses.
 san_program = $(filter-out %/main.o,$(call objects,$(BUILD)/san/o,\
 	$(wildcard fcgi/tasks/*.c)))
 $(BUILD)/san/test_%: $(BUILD)/san/o/tests/unit/test_%.o \
-		$(call objects,$(BUILD)/san/o,$(helpers)) $(san_program) \
+		$(san_program) $(BUILD)/san/libkit.a $(BUILD)/san/libcommand.a \
 		$(BUILD)/san/libfront.a $(BUILD)/san/libidem.a
 	@echo '  LINK $@'
 	@$(CC) $(SAN) -o $@ $^ $(LIBS) -lcmocka

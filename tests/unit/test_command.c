@@ -1,0 +1,363 @@
+/*
+ * test_command.c - the operator's command: its words, its settings, and what it
+ * explains.
+ */
+#include "commandkit.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/text.h"
+#include "rows.h"
+
+/* --- words --------------------------------------------------------------- */
+static void
+usage_errors(void **state)
+{
+	static const struct {
+		const char *words[COMMAND_WORDS];
+		const char *err;
+	} rows[] = {
+		{ { NULL }, "the name of a command is missing" },
+		{ { "swep" }, "swep: no such command" },
+		{ { "" }, ": no such command" },
+		{ { "list" }, "list: no such command" },
+		{ { "--frob" }, "--frob: no such option" },
+		{ { "sweep", "-q" }, "-q: no such option" },
+		{ { "sweep", "--" }, "--: no such option" },
+		{ { "sweep", "--max-second=1" },
+		    "--max-second=1: no such option" },
+		{ { "sweep", "now" }, "now: one word too many" },
+		{ { "--json=1", "sweep" }, "--json takes no value" },
+		{ { "sweep", "--max-seconds" },
+		    "--max-seconds: its value N is missing" },
+		{ { "sweep", "--store" }, "--store: its value DIR is missing" },
+		{ { "sweep", "--method", "POST" },
+		    "sweep takes no --method" },
+		{ { "stats", "--quiet" }, "stats takes no --quiet" },
+		{ { "stats", "--version" }, "stats takes no --version" },
+		{ { "canonical", "--store", "/x" },
+		    "canonical takes no --store" },
+		{ { "canonical", "--max-keys", "7" },
+		    "canonical takes no setting" },
+		{ { "fingerprint" }, "fingerprint: --method is missing" },
+		{ { "fingerprint", "--method", "POST" },
+		    "fingerprint: --target is missing" },
+		{ { "fingerprint", "--method", "A B", "--target", "/" },
+		    "--method A B: not the name of a method" },
+		{ { "fingerprint", "--method", "", "--target", "/" },
+		    "--method : not the name of a method" },
+		{ { "fingerprint", "--method", "POST", "--target", "" },
+		    "--target : a path and query without spaces is wanted" },
+		{ { "fingerprint", "--method", "POST", "--target", "/a b" },
+		    "--target /a b: a path and query without spaces is "
+		    "wanted" },
+		{ { "sweep", "--store", "/x", "--max-seconds", "0" },
+		    "--max-seconds 0: a whole number from 1 to 86400 is "
+		    "wanted" },
+		{ { "sweep", "--store", "/x", "--max-seconds", "86401" },
+		    "--max-seconds 86401: a whole number from 1 to 86400 is "
+		    "wanted" },
+		{ { "sweep", "--store", "/x", "--max-seconds", "1.5" },
+		    "--max-seconds 1.5: a whole number from 1 to 86400 is "
+		    "wanted" },
+		{ { "sweep", "--store", "/x", "--max-seconds", "" },
+		    "--max-seconds : a whole number from 1 to 86400 is "
+		    "wanted" },
+		{ { "--check-config", "--json" }, "--check-config goes with "
+		    "--config, --store and settings only" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char err[300];
+
+		assert_int_equal(text_format(err, sizeof err,
+		    "idem: %s; see idem --help\n", rows[i].err), IDEM_OK);
+		command_expect(rows[i].words, "", 2, "", err);
+	}
+}
+
+static void
+long_words_are_cut(void **state)
+{
+	char word[5001];
+	struct result r;
+
+	(void)state;
+	memset(word, '-', sizeof word - 1);
+	word[sizeof word - 1] = '\0';
+	command_run(&r, WORDS(word), IDEM_LIT(""), no_env);
+	assert_int_equal(r.rc, 2);
+	assert_int_equal(r.err.n, 6 + 200 + 16 + 17 + 1);
+	result_free(&r);
+}
+
+static void
+version_and_help(void **state)
+{
+	(void)state;
+	command_expect(WORDS("--version"), "", 0, "idem " IDEM_VERSION "\n",
+	    "");
+	command_expect(WORDS("--help"), "", 0,
+	    "usage: idem COMMAND [OPTION ...]\n"
+	    "\n"
+	    "  sweep        delete what has expired: the command for cron\n"
+	    "  stats        count the records by state, and the room\n"
+	    "  check        read every record; exit 1 where one is damaged\n"
+	    "  fingerprint  print the fingerprint of a request, its body on "
+	    "standard input\n"
+	    "  canonical    print the canonical form of a JSON text on "
+	    "standard input\n"
+	    "\n"
+	    "  --store DIR        the store's directory, as IDEM_STORE\n"
+	    "  --config FILE      read the settings from this file\n"
+	    "  --check-config     print every setting, its value and where it "
+	    "came from\n"
+	    "  --version          print the version\n"
+	    "  --help             print this; behind a command: what it does\n"
+	    "\n"
+	    "Every setting of idem.conf(5) is an option: --max-store 2G is "
+	    "IDEM_MAX_STORE=2G.\n"
+	    "\n"
+	    "Exit status: 0 fine; 1 it failed, or what was asked is not so; "
+	    "2 wrong usage;\n78 a wrong setting.\n", "");
+	command_expect(WORDS("fingerprint", "--help"), "", 0,
+	    "usage: idem fingerprint --method M --target T [--type C] < "
+	    "BODY\n"
+	    "\n"
+	    "Print the 43 characters that a request is compared by.  A retry\n"
+	    "under the same key that has others is answered 422.\n"
+	    "\n"
+	    "  --method M         the request's method: POST\n"
+	    "  --target T         its path and query as the server got them: "
+	    "/vazifalar?x=1\n"
+	    "  --type C           its Content-Type: application/json\n"
+	    "  --help             print this; behind a command: what it does\n"
+	    "\n"
+	    "Exit status: 0 fine; 1 it failed, or what was asked is not so; "
+	    "2 wrong usage;\n78 a wrong setting.\n", "");
+}
+
+/* Each command has a help of its own that fits a terminal and names all that
+ * the command takes. */
+static void
+every_command_helps(void **state)
+{
+	const struct command_row *row;
+	struct idem_span rest, line;
+	struct result r;
+
+	(void)state;
+	for (size_t i = 0; (row = command_row(i)) != NULL; i++) {
+		command_run(&r, WORDS("--help", row->name), IDEM_LIT(""),
+		    no_env);
+		assert_int_equal(r.rc, 0);
+		rest = idem_buf_span(&r.out);
+		while (span_next(&rest, '\n', &line))
+			assert_true(line.n <= 80);
+		idem_buf_putc(&r.out, '\0');
+		for (size_t o = 0; o < NOPTIONS; o++)
+			if ((row->options & OPT_BIT(o)) != 0)
+				assert_non_null(strstr(r.out.p,
+				    option_row((enum option)o)->name));
+		result_free(&r);
+	}
+}
+
+static void
+output_that_does_not_arrive(void **state)
+{
+	struct command_world world = command_world_still();
+	struct result r;
+
+	(void)state;
+	world.out_fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	assert_true(world.out_fd > 0);
+	command_run_in(&r, &world, WORDS("--version"), IDEM_LIT(""));
+	close(world.out_fd);
+	assert_span(idem_buf_span(&r.err), IDEM_LIT("idem: cannot write the "
+	    "output: No space left on device\n"));
+	assert_int_equal(r.rc, 1);
+	result_free(&r);
+}
+
+/* --- settings ------------------------------------------------------------ */
+static void
+wrong_settings_end_with_78(void **state)
+{
+	static const char *const bad_env[] = { "IDEM_TTL=7", NULL };
+	static const char *const unknown_env[] = { "IDEM_FROB=7", NULL };
+	static const struct {
+		const char *words[COMMAND_WORDS];
+		const char *const *env;
+		const char *begin;
+	} rows[] = {
+		{ { "stats" }, no_env, "idem: IDEM_STORE is not set" },
+		{ { "sweep" }, bad_env, "idem: environment: IDEM_TTL=7 " },
+		{ { "check" }, unknown_env,
+		    "idem: environment: IDEM_FROB=7 " },
+		{ { "--check-config" }, bad_env,
+		    "idem: environment: IDEM_TTL=7 " },
+		{ { "stats", "--ttl", "7" }, no_env,
+		    "idem: command line: IDEM_TTL=7 " },
+		{ { "stats", "--store", "" }, no_env,
+		    "idem: command line: IDEM_STORE= is refused" },
+		{ { "stats", "--config", "/nonexistent" }, no_env,
+		    "idem: " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct result r;
+
+		command_run(&r, rows[i].words, IDEM_LIT(""), rows[i].env);
+		assert_int_equal(r.rc, 78);
+		assert_span(idem_buf_span(&r.out), IDEM_LIT(""));
+		assert_one_line(&r.err, rows[i].begin);
+		result_free(&r);
+	}
+}
+
+static void
+check_config_wants_a_store(void **state)
+{
+	struct result r;
+
+	(void)state;
+	command_run(&r, WORDS("--check-config"), IDEM_LIT(""), no_env);
+	assert_int_equal(r.rc, 78);
+	assert_one_line(&r.err, "idem: IDEM_STORE is not set");
+	assert_span(span_first(idem_buf_span(&r.out), 20),
+	    IDEM_LIT("IDEM_STORE=\tnot set\t"));
+	result_free(&r);
+}
+
+static void
+check_config_names_the_source(void **state)
+{
+	static const char *const env[] = { "IDEM_TTL=7h",
+	    "IDEM_MAX_KEYS=5", NULL };
+	static const char *const wanted[] = {
+		"IDEM_STORE=/some/where\tcommand line\tprocess\t",
+		"IDEM_MAX_KEYS=6\tcommand line\tprocess\t",
+		"IDEM_TTL=7h\tenvironment\troute\t",
+		"IDEM_UNKNOWN_TTL=30d\tdefault\troute\t",
+	};
+	struct result r;
+
+	(void)state;
+	command_run(&r, WORDS("--check-config", "--store", "/some/where",
+	    "--max-keys=6"), IDEM_LIT(""), env);
+	assert_int_equal(r.rc, 0);
+	assert_span(idem_buf_span(&r.err), IDEM_LIT(""));
+	idem_buf_putc(&r.out, '\0');
+	for (size_t i = 0; i < COUNT(wanted); i++)
+		assert_non_null(strstr(r.out.p, wanted[i]));
+	result_free(&r);
+}
+
+/* --- fingerprint and canonical ------------------------------------------- */
+static void
+fingerprint_rows(void **state)
+{
+	struct rows rows;
+	struct row row;
+	size_t n = 0;
+
+	(void)state;
+	rows_open(&rows, "tests/vectors/fingerprints.tsv");
+	while (rows_next(&rows, &row)) {
+		const char *words[COMMAND_WORDS] = { "fingerprint",
+			"--method" };
+		char line[64];
+		struct result r;
+
+		assert_int_equal(row.ncells, 5);
+		if (span_starts(row.cell[2], IDEM_LIT("multipart/")))
+			continue;
+		for (size_t i = 0; i < 3; i++)
+			((char *)(uintptr_t)row.cell[i].p)[row.cell[i].n] = 0;
+		words[2] = row.cell[0].p;
+		words[3] = "--target";
+		words[4] = row.cell[1].p;
+		words[5] = row.cell[2].n > 0 ? "--type" : NULL;
+		words[6] = row.cell[2].p;
+		command_run(&r, words, unescape(row.cell[3]), no_env);
+		assert_int_equal(text_format(line, sizeof line, "%.*s\n",
+		    IDEM_FMT(row.cell[4])), IDEM_OK);
+		assert_span(idem_buf_span(&r.err), IDEM_LIT(""));
+		assert_span(idem_buf_span(&r.out), span_of(line));
+		assert_int_equal(r.rc, 0);
+		result_free(&r);
+		n++;
+	}
+	assert_int_equal(n, 23);
+	rows_close(&rows);
+}
+
+static void
+canonical_says_where(void **state)
+{
+	(void)state;
+	command_expect(WORDS("canonical"), "{ \"b\" : 1.50, \"a\" : [ ] }\n", 0,
+	    "{\"a\":[],\"b\":1.5}\n", "");
+	command_expect(WORDS("canonical"), "[1,]", 1, "",
+	    "idem: byte 3: not JSON from here on\n");
+	command_expect(WORDS("canonical"), "", 1, "",
+	    "idem: byte 0: not JSON from here on\n");
+	command_expect(WORDS("canonical"), "{\"a\":1,\"a\":1}", 1, "",
+	    "idem: byte 7: JSON without a canonical form: a name twice in one "
+	    "object, a lone surrogate, more than 64 open brackets, or an "
+	    "exponent beyond 999999999\n");
+}
+
+/* --- the manual ---------------------------------------------------------- */
+static void
+the_manual_names_everything(void **state)
+{
+	const struct command_row *row;
+	struct idem_buf page;
+	char text[64];
+
+	(void)state;
+	idem_buf_init(&page, 1 << 20);
+	assert_int_equal(io_read_file("man/idem.1", &page), IDEM_OK);
+	idem_buf_putc(&page, '\0');
+	assert_int_equal(idem_buf_err(&page), IDEM_OK);
+	for (size_t i = 0; (row = command_row(i)) != NULL; i++) {
+		assert_int_equal(text_format(text, sizeof text,
+		    "\n.It Cm %s\n", row->name), IDEM_OK);
+		assert_non_null(strstr(page.p, text));
+	}
+	for (size_t o = 0; o < NOPTIONS; o++) {
+		const struct option_row *option = option_row((enum option)o);
+
+		assert_int_equal(text_format(text, sizeof text,
+		    "\n.It Fl %s%s", option->name + 1,
+		    option->value == NULL ? "\n" : " Ar "), IDEM_OK);
+		assert_non_null(strstr(page.p, text));
+	}
+	idem_buf_free(&page);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(usage_errors),
+		cmocka_unit_test(long_words_are_cut),
+		cmocka_unit_test(version_and_help),
+		cmocka_unit_test(every_command_helps),
+		cmocka_unit_test(output_that_does_not_arrive),
+		cmocka_unit_test(wrong_settings_end_with_78),
+		cmocka_unit_test(check_config_wants_a_store),
+		cmocka_unit_test(check_config_names_the_source),
+		cmocka_unit_test(fingerprint_rows),
+		cmocka_unit_test(canonical_says_where),
+		cmocka_unit_test(the_manual_names_everything),
+	};
+
+	return cmocka_run_group_tests_name("command", tests, NULL, NULL);
+}
