@@ -76,7 +76,9 @@ serve_accepted(FCGX_Request *req, exchange_fn serve, void *arg)
 		return FASTCGI_ROLE;
 	x.vars = (const char *const *)req->envp;
 	serve(arg, &x);
-	return FCGX_FFlush(req->out) != 0 ? FASTCGI_UNHEARD : FASTCGI_SERVED;
+	/* a stream that failed before is closed, and flushing it succeeds */
+	return FCGX_FFlush(req->out) != 0 || FCGX_GetError(req->out) != 0 ?
+	    FASTCGI_UNHEARD : FASTCGI_SERVED;
 }
 
 enum fastcgi_end
