@@ -32,8 +32,10 @@ parse_mode(struct idem_span s, mode_t *out)
 			return false;
 		mode = mode * 8 + (mode_t)(s.p[i] - '0');
 	}
+	if (mode > 0777)
+		return false;
 	*out = mode;
-	return mode <= 0777;
+	return true;
 }
 
 static enum idem_err
@@ -62,7 +64,7 @@ parse_host(struct idem_span s, struct address *out)
 		return IDEM_ESYNTAX;
 	host = span_first(s, colon);
 	port = span_from(s, colon + 1);
-	brackets = host.n > 2 && host.p[0] == '[' && host.p[host.n - 1] == ']';
+	brackets = host.n >= 2 && host.p[0] == '[' && host.p[host.n - 1] == ']';
 	if (brackets)
 		host = span_first(span_from(host, 1), host.n - 2);
 	if (host.n == 0 || (!brackets && span_find(host, ':') < host.n) ||

@@ -1,0 +1,149 @@
+/*
+ * test_front_log.c - the bytes of a log line, and who gets it.
+ */
+#include "tests.h"
+
+#include <unistd.h>
+
+#include "base/io.h"
+#include "front_log.h"
+
+struct fixture {
+	int pipe[2];
+	struct front_log f;
+	struct idem_log log;
+	char complaint[1300];
+	struct exchange x;
+};
+
+static void
+complain(void *arg, const char *line)
+{
+	struct fixture *t = arg;
+
+	assert_int_equal(text_format(t->complaint, sizeof t->complaint, "%s",
+	    line), IDEM_OK);
+}
+
+static void
+begin(struct fixture *t)
+{
+	memset(t, 0, sizeof *t);
+	assert_int_equal(pipe(t->pipe), 0);
+	t->f = (struct front_log){ .program = "tasks.fcgi",
+		.fd = t->pipe[1] };
+	t->log = front_log_sink(&t->f);
+	t->x = (struct exchange){ .complain = complain, .arg = t };
+}
+
+/* Compare what was written with program and pid before it. */
+static void
+expect(struct fixture *t, const char *rest)
+{
+	char got[2000], want[2000];
+	long n;
+
+	assert_int_equal(close(t->pipe[1]), 0);
+	n = io_read(t->pipe[0], got, sizeof got);
+	assert_true(n >= 0);
+	assert_int_equal(text_format(want, sizeof want, "tasks.fcgi[%ld] %s\n",
+	    (long)getpid(), rest), IDEM_OK);
+	assert_text(((struct idem_span){ got, (size_t)n }), want);
+	assert_int_equal(close(t->pipe[0]), 0);
+}
+
+static void
+levels(void **state)
+{
+	static const struct {
+		enum idem_level level;
+		const char *want;
+		bool complained;
+	} rows[] = {
+		{ IDEM_INFO, "info: a b", false },
+		{ IDEM_WARN, "warning: a b", true },
+		{ IDEM_ERROR, "error: a b", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct fixture t;
+
+		begin(&t);
+		t.f.x = &t.x;
+		idem_log(&t.log, rows[i].level, "a %s", "b");
+		assert_int_equal(t.complaint[0] != '\0', rows[i].complained);
+		expect(&t, rows[i].want);
+	}
+}
+
+static void
+an_exchange_without_a_log_of_its_own(void **state)
+{
+	struct fixture t;
+
+	(void)state;
+	begin(&t);
+	t.x.complain = NULL;
+	t.f.x = &t.x;
+	idem_log(&t.log, IDEM_ERROR, "a");
+	expect(&t, "error: a");
+}
+
+static void
+the_longest_line_is_whole(void **state)
+{
+	char text[1101], want[1100] = "info: ";
+	struct fixture t;
+
+	(void)state;
+	memset(text, 'x', 1100);
+	text[1100] = '\0';
+	memset(want + 6, 'x', 997);
+	memcpy(want + 6 + 997, "...", 4);
+	begin(&t);
+	idem_log(&t.log, IDEM_INFO, "%s", text);
+	expect(&t, want);
+}
+
+static void
+requests(void **state)
+{
+	static const unsigned char id[32] = { 0xab, 0x12, 0xcd, 0x34, 0xff };
+	static const struct {
+		struct front_log_request r;
+		const char *want;
+	} rows[] = {
+		{ { "replayed", 201, { "POST /vazifalar", 15 }, 3, id, "r-1" },
+		    "info: outcome=replayed status=201 route=\"POST "
+		    "/vazifalar\" ms=3 id=ab12cd34 request_id=r-1" },
+		{ { "refused", 400, { "POST /a\"b\\c\nd", 13 }, 0, NULL, "-" },
+		    "info: outcome=refused status=400 route=\"POST "
+		    "/a?b?c?d\" ms=0 id=- request_id=-" },
+		{ { "lost", 503, { NULL, 0 }, 86400000, id, "x" },
+		    "info: outcome=lost status=503 route=\"\" ms=86400000 "
+		    "id=ab12cd34 request_id=x" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct fixture t;
+
+		begin(&t);
+		front_log_request(&t.log, &rows[i].r);
+		expect(&t, rows[i].want);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(levels),
+		cmocka_unit_test(an_exchange_without_a_log_of_its_own),
+		cmocka_unit_test(the_longest_line_is_whole),
+		cmocka_unit_test(requests),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
