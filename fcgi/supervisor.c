@@ -41,6 +41,7 @@ struct group {
 	struct slot slot[SUPERVISOR_WORKERS_MAX];
 	struct leaving old[SUPERVISOR_WORKERS_MAX];
 	struct leaving rehearsal;
+	bool rehearse_again; /* SIGHUP came while one ran */
 	int64_t kill_at_ms; /* of all workers, when stopping */
 };
 
@@ -126,12 +127,27 @@ worker_ended(struct group *g, struct slot *slot, int status, int64_t now_ms)
 }
 
 static void
+rehearse(struct group *g)
+{
+	pid_t pid;
+
+	g->rehearse_again = g->rehearsal.pid != 0;
+	if (g->rehearse_again || g->stopping ||
+	    (pid = start_child(g, true)) < 0)
+		return;
+	g->rehearsal = (struct leaving){ pid,
+		io_steady_ms() + g->s->stop_ms };
+}
+
+static void
 rehearsal_ended(struct group *g, int status)
 {
 	g->rehearsal.pid = 0;
 	if (g->stopping)
 		return;
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != EX_OK) {
+		if (g->rehearse_again)
+			rehearse(g);
 		idem_log(g->s->log, IDEM_ERROR, "not renewed: the program does "
 		    "not start as it is now; the running one goes on");
 		return;
@@ -230,18 +246,6 @@ take_over_old(struct group *g)
 		g->old[i] = (struct leaving){ pid, kill_at_ms };
 	}
 	legacy_clear();
-}
-
-static void
-rehearse(struct group *g)
-{
-	pid_t pid;
-
-	if (g->rehearsal.pid != 0 || g->stopping ||
-	    (pid = start_child(g, true)) < 0)
-		return;
-	g->rehearsal = (struct leaving){ pid,
-		io_steady_ms() + g->s->stop_ms };
 }
 
 /* --- the loop --------------------------------------------------------- */
