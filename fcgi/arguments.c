@@ -106,27 +106,32 @@ arguments_parse(const char *const *argv, const struct idem_log *log,
 	return err;
 }
 
+#define HELP_HOW \
+	"Started by a web server (a listening socket on descriptor 0, " \
+	"LISTEN_FDS, or the\n" \
+	"variables of one CGI request) it needs no option; for a CGI " \
+	"request none counts.\n\n"
+#define HELP_OPTIONS \
+	"  --listen WHERE        unix:PATH[:MODE] or HOST:PORT\n" \
+	"  --workers N           so many processes, and one that watches\n" \
+	"                        them; without it one\n" \
+	"  --config FILE         settings as NAME=value lines; else " \
+	"$IDEM_CONFIG,\n" \
+	"                        .htidem.conf beside the program, " \
+	SETTINGS_FALLBACK "\n" \
+	"  --check-config        print all settings and where they come from\n"\
+	"  --help, --version     print this, or the version\n\n" \
+	"Settings: --max-keys 5 is IDEM_MAX_KEYS=5 in the environment or " \
+	"the file.\n\n"
+
 void
 arguments_help(const char *name, const char *summary,
     enum settings_program program, struct idem_buf *out)
 {
 	idem_buf_printf(out, "%s - %s\n\n"
-	    "usage: %s [--listen WHERE [--workers N]] [option ...]\n\n"
-	    "Started by a web server (a listening socket on descriptor 0, "
-	    "LISTEN_FDS, or the\n"
-	    "variables of one CGI request) it needs no option; for a CGI "
-	    "request none counts.\n\n"
-	    "  --listen WHERE        unix:PATH[:MODE] or HOST:PORT\n"
-	    "  --workers N           so many processes, and one that watches "
-	    "them; without it one\n"
-	    "  --config FILE         settings as NAME=value lines; else "
-	    "$IDEM_CONFIG, .htidem.conf\n"
-	    "                        beside the program, " SETTINGS_FALLBACK
-	    "\n"
-	    "  --check-config        print all settings, where they come from, "
-	    "and stop\n"
-	    "  --help, --version     print this, or the version, and stop\n\n"
-	    "Settings: --max-keys 5 is IDEM_MAX_KEYS=5.\n\n",
+	    "usage: %s [--listen WHERE [--workers N]] [option ...]\n\n",
 	    name, summary, name);
+	idem_buf_puts(out, IDEM_LIT(HELP_HOW));
+	idem_buf_puts(out, IDEM_LIT(HELP_OPTIONS));
 	settings_help(program, out);
 }

@@ -39,7 +39,8 @@ source_text(const struct settings_origin *from, struct idem_buf *out)
 {
 	switch (from->source) {
 	case SETTINGS_FILE:
-		idem_buf_printf(out, "%s:%u", from->path, from->line);
+		idem_buf_puts(out, span_of(from->path));
+		idem_buf_printf(out, ":%u", from->line);
 		break;
 	case SETTINGS_DEFAULT:
 		idem_buf_printf(out, "default");

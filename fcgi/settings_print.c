@@ -18,12 +18,14 @@ put_source(const struct settings *s, const struct settings_value *v,
 	_Static_assert(sizeof words / sizeof words[0] ==
 	    (size_t)SETTINGS_PARAMETER + 1, "one word for each source");
 
-	if (v->text.p == NULL)
-		idem_buf_printf(out, "not set");
-	else if (v->source == SETTINGS_FILE)
-		idem_buf_printf(out, "%s:%u", s->file, v->line);
-	else
-		idem_buf_printf(out, "%s", words[v->source]);
+	if (v->text.p == NULL) {
+		idem_buf_puts(out, IDEM_LIT("not set"));
+	} else if (v->source == SETTINGS_FILE) {
+		idem_buf_puts(out, span_of(s->file));
+		idem_buf_printf(out, ":%u", v->line);
+	} else {
+		idem_buf_puts(out, span_of(words[v->source]));
+	}
 }
 
 void

@@ -208,7 +208,8 @@ refuse_request(void *arg, struct exchange *x)
 	idem_response_init(&res, OUTPUT_BYTES);
 	if (idem_request_init(&req, x->vars, &scratch) == IDEM_OK) {
 		note.base = f->settings.policy.problem_base;
-		note.instance = req.target;
+		note.instance = span_first(req.target,
+		    span_find(req.target, '?'));
 		idem_problem_write(&res, IDEM_P_INTERNAL,
 		    idem_audience_of(&req, f->settings.policy.lang), &note);
 		if (exchange_answer(x, &req, &res) != IDEM_OK)
