@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "store/datafile.h"
@@ -13,6 +14,7 @@
 #include "base/text.h"
 
 #define FDS_MAX 1024 /* descriptors looked at */
+#define DISK_FULL_BYTES 65536
 
 enum idem_err
 datafile_expect(const char *dir, const struct idem_log *log)
@@ -56,4 +58,13 @@ datafile_reach(int fd, off_t end)
 	if (datafile_ends_before(fd, end) && ftruncate(fd, end) != 0)
 		return errno;
 	return 0;
+}
+
+bool
+datafile_disk_full(int fd)
+{
+	struct statvfs fs;
+
+	return fstatvfs(fd, &fs) == 0 &&
+	    fs.f_bavail < DISK_FULL_BYTES / fs.f_frsize;
 }

@@ -26,4 +26,8 @@ bool datafile_ends_before(int fd, off_t end);
  */
 int datafile_reach(int fd, off_t end);
 
+/* Is there next to no room left on its disk?  A write that finds room for a
+ * part of it fails, in LMDB's words, with EIO. */
+bool datafile_disk_full(int fd);
+
 #endif

@@ -1,9 +1,12 @@
 /*
  * kv.c - transactions of an LMDB environment, and the entries of its tables.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "store/kv_lmdb.h"
+
+#include "store/datafile.h"
 
 /* What another process grew, or a reader's slot that a dead one left: put right
  * once.  false: it is something else. */
@@ -74,6 +77,8 @@ kv_commit(struct kv_txn *t)
 	int rc = mdb_txn_commit(t->txn);
 
 	t->txn = NULL;
+	if (rc == EIO && datafile_disk_full(kv_fd(t->kv)))
+		rc = ENOSPC;
 	/* After a failed put LMDB says no more than MDB_BAD_TXN. */
 	return kv_outcome(t, "commit", rc != 0 && t->full ? MDB_MAP_FULL : rc);
 }

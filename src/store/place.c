@@ -144,8 +144,8 @@ place_open(struct place *p, struct idem_span path, bool create,
 	if (path.n == 0 || memchr(path.p, '\0', path.n) != NULL ||
 	    text_format(p->path, sizeof p->path, "%.*s", IDEM_FMT(path)) !=
 	    IDEM_OK) {
-		idem_log(log, IDEM_ERROR, "IDEM_STORE=%.*s: is not the name of "
-		    "a directory", IDEM_FMT(path));
+		idem_log(log, IDEM_ERROR, "IDEM_STORE is not the name of a "
+		    "directory, set it to one: \"%.*s\"", IDEM_FMT(path));
 		return IDEM_EREFUSED;
 	}
 	if (create && mkdir(p->path, 0700) == 0)
@@ -266,8 +266,8 @@ place_outside(struct place *p, struct idem_span document_root)
 	if (memchr(document_root.p, '\0', document_root.n) != NULL ||
 	    text_format(root, sizeof root, "%.*s", IDEM_FMT(document_root)) !=
 	    IDEM_OK) {
-		idem_log(p->log, IDEM_ERROR, "DOCUMENT_ROOT %.*s: is not the "
-		    "name of a directory", IDEM_FMT(document_root));
+		idem_log(p->log, IDEM_ERROR, "DOCUMENT_ROOT is not the name of "
+		    "a directory: \"%.*s\"", IDEM_FMT(document_root));
 		return IDEM_EREFUSED;
 	}
 	real = realpath(root, NULL);

@@ -16,7 +16,8 @@ keep_line(void *arg, enum idem_level level, const char *text)
 	struct kit *k = arg;
 
 	(void)level;
-	idem_buf_printf(&k->lines, "%s\n", text);
+	idem_buf_puts(&k->lines, span_of(text));
+	idem_buf_putc(&k->lines, '\n');
 }
 
 static struct idem_span

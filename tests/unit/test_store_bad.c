@@ -1,0 +1,619 @@
+/*
+ * test_store_bad.c - bad places, damaged files, no room: the exact code and a
+ * line that names the thing and says what to do.
+ */
+#include "storekit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/text.h"
+#include "store/kv.h"
+
+#define NOBODY 65534
+#define KIB 1024
+
+static int
+setup(void **state)
+{
+	static struct kit kit;
+
+	kit_make(&kit, false);
+	*state = &kit;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct kit *k = *state;
+
+	idem_store_close(&k->store);
+	/* where a test failed with its disk mounted */
+	(void)umount2(kit_path(k, "store"), MNT_DETACH);
+	kit_close(k);
+	return 0;
+}
+
+static const struct step two_records[] = {
+	{ ONCE, 'a', '1', .input = "answer of a", .verdict = IDEM_STORED },
+	{ CLAIM, 'b', '2', .verdict = IDEM_CLAIMED, .walk = "1aD 2bR" },
+};
+
+/* A store with two records, closed. */
+static void
+make_store(struct kit *k)
+{
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	KIT_RUN(k, two_records);
+	idem_store_close(&k->store);
+}
+
+static void
+no_store_there(void **state)
+{
+	struct kit *k = *state;
+
+	assert_int_equal(kit_reopen(k, false), IDEM_ESTORE);
+	kit_logged(k, "/store: realpath: No such file or directory: "
+	    "start the web program first, it makes the store");
+	assert_int_equal(mkdir(kit_path(k, "store"), 0700), 0);
+	assert_int_equal(kit_reopen(k, false), IDEM_ESTORE);
+	kit_logged(k, "/store/data.mdb: No such file or directory: "
+	    "start the web program first, it makes the store");
+	/* and looking has made nothing */
+	assert_int_equal(rmdir(kit_path(k, "store")), 0);
+}
+
+/* In a process of its own, as nobody: the code, and the line is there. */
+static void
+as_nobody(struct kit *k, enum idem_err err, const char *line)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct idem_span lines;
+
+		if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0)
+			_exit(1);
+		if (kit_reopen(k, true) != err)
+			_exit(2);
+		lines = idem_buf_span(&k->lines);
+		_exit(lines.n > 0 && memmem(lines.p, lines.n, line,
+		    strlen(line)) != NULL ? 0 : 3);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void
+no_rights(void **state)
+{
+	struct kit *k = *state;
+
+	if (geteuid() != 0) {
+		print_message("SKIPPED: needs root to become somebody else\n");
+		skip();
+	}
+	make_store(k);
+	as_nobody(k, IDEM_ESTORE, "/store: mkdir: Permission denied: make the "
+	    "directory above it, and let this user write there");
+	assert_int_equal(chmod(k->dir, 0755), 0);
+	as_nobody(k, IDEM_ESTORE, "/store: open: Permission denied: it must "
+	    "belong to the user that this program runs as");
+	assert_int_equal(chmod(kit_path(k, "store"), 0755), 0);
+	as_nobody(k, IDEM_EREFUSED, "/store: belongs to user 0, and this "
+	    "program runs as 65534: run it as its owner");
+	/* the owner's directory, but root's files */
+	assert_int_equal(chown(kit_path(k, "store"), NOBODY, NOBODY), 0);
+	as_nobody(k, IDEM_ESTORE, "/store/open.lock: Permission denied: it "
+	    "must belong to the user that this program runs as");
+	assert_int_equal(unlink(kit_path(k, "store/open.lock")), 0);
+	as_nobody(k, IDEM_ESTORE, "/store: open: Permission denied: its files "
+	    "must belong to the user that this program runs as");
+}
+
+static void
+inside_the_document_root(void **state)
+{
+	struct kit *k = *state;
+
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	assert_int_equal(idem_store_outside(k->store, span_of(k->dir)),
+	    IDEM_EREFUSED);
+	kit_logged(k, "/store: lies inside the document root ");
+	kit_logged(k, "set IDEM_STORE to a directory outside");
+	assert_int_equal(idem_store_outside(k->store, IDEM_LIT("/usr")),
+	    IDEM_OK);
+}
+
+/* Replace every occurrence of a run of bytes in data.mdb by another of the same
+ * length; how many there were. */
+static size_t
+patch(struct kit *k, struct idem_span from, struct idem_span to)
+{
+	struct idem_buf b;
+	char *at, *end;
+	size_t n = 0;
+	int fd;
+
+	assert_int_equal(from.n, to.n);
+	idem_buf_init(&b, 1 << 26);
+	assert_int_equal(io_read_file(kit_path(k, "store/data.mdb"), &b),
+	    IDEM_OK);
+	end = b.p + b.n;
+	for (at = b.p; (at = memmem(at, (size_t)(end - at), from.p, from.n)) !=
+	    NULL; n++)
+		memcpy(at, to.p, to.n);
+	fd = open(kit_path(k, "store/data.mdb"), O_WRONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(io_write(fd, b.p, b.n), IDEM_OK);
+	close(fd);
+	idem_buf_free(&b);
+	return n;
+}
+
+static void
+a_newer_schema(void **state)
+{
+	struct kit *k = *state;
+
+	make_store(k);
+	assert_in_range(patch(k, IDEM_LIT("schema\0\0\0\1"),
+	    IDEM_LIT("schema\0\0\0\143")), 1, 9);
+	assert_int_equal(kit_reopen(k, true), IDEM_ENEWER);
+	kit_logged(k, "/store: its schema is 99, this program knows up to 1: "
+	    "run a newer version");
+	assert_int_equal(kit_reopen(k, false), IDEM_ENEWER);
+	patch(k, IDEM_LIT("schema\0\0\0\143"), IDEM_LIT("schema\0\0\0\0"));
+	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
+	kit_logged(k, "/store: its schema is damaged: put a copy of the store "
+	    "in its place");
+	patch(k, IDEM_LIT("schema\0\0\0\0"), IDEM_LIT("schema\0\0\0\1"));
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+}
+
+#define IDS "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+static bool
+only_b_decodes(void *arg, uint64_t number, const struct idem_record *record)
+{
+	size_t *n = arg;
+
+	++*n;
+	assert_int_equal(record == NULL, number == 1);
+	return true;
+}
+
+static void
+a_damaged_record(void **state)
+{
+	static const struct step steps[] = {
+		{ LOOK, 'a', .err = IDEM_ECORRUPT },
+		{ CLAIM, 'a', '3', .err = IDEM_ECORRUPT },
+		{ ONCE, 'a', '3', .script = "put 0 x 1", .err = IDEM_ECORRUPT,
+		    .table = "" },
+		{ RESOLVE, 'a', .err = IDEM_ECORRUPT },
+		/* the others are well; the sweep passes over it */
+		{ FINISH, 'b', '2', .input = "b", .verdict = IDEM_LOST },
+		{ SWEEP, .now = 1000000, .swept = "0 0 0 0" },
+		{ CLAIM, 'c', '4', .max_keys = 2, .evict = true,
+		    .now = 1000000, .err = IDEM_EFULL },
+		{ CLAIM, 'c', '4', .verdict = IDEM_CLAIMED },
+	};
+	struct kit *k = *state;
+	uint64_t from = 0, nbad = 0;
+	size_t n = 0;
+	bool more;
+
+	make_store(k);
+	/* state 2 becomes 9 */
+	assert_in_range(patch(k, IDEM_LIT("\1\2\1\0\0" IDS),
+	    IDEM_LIT("\1\11\1\0\0" IDS)), 1, 9);
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	kit_run(k, steps, 4);
+	kit_logged(k, "/store: record 1 is damaged: see \"idem check\", and "
+	    "put a copy of the store in its place");
+	assert_int_equal(idem_store_walk(k->store, &from, 10, &more,
+	    only_b_decodes, &n), IDEM_OK);
+	assert_int_equal(n, 2);
+	assert_int_equal(idem_store_check(k->store, &nbad), IDEM_OK);
+	assert_int_equal(nbad, 1);
+	kit_logged(k, "/store: record 1: does not decode");
+}
+
+static void
+a_record_of_a_newer_version(void **state)
+{
+	static const struct step steps[] = {
+		{ LOOK, 'a', .err = IDEM_ENEWER },
+		{ CLAIM, 'a', '3', .err = IDEM_ENEWER },
+	};
+	static const struct step sealed[] = {
+		{ LOOK, 'a', .err = IDEM_ENEWER },
+		{ CLAIM, 'a', '3', .err = IDEM_ENEWER },
+		{ LOOK, 'a', .body = 'x', .verdict = IDEM_ABSENT_KEY },
+		{ CLAIM, 'a', '3', 'x', .verdict = IDEM_MISMATCH },
+	};
+	struct kit *k = *state;
+
+	make_store(k);
+	assert_in_range(patch(k, IDEM_LIT("\1\2\1\0\0" IDS),
+	    IDEM_LIT("\2\2\1\0\0" IDS)), 1, 9);
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	KIT_RUN(k, steps);
+	kit_logged(k, "/store: record 1 was written by a newer version: run "
+	    "that one");
+	idem_store_close(&k->store);
+	patch(k, IDEM_LIT("\2\2\1\0\0" IDS), IDEM_LIT("\1\2\1\1\0" IDS));
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	KIT_RUN(k, sealed);
+	kit_logged(k, "/store: an answer is sealed: run the version that "
+	    "sealed it");
+}
+
+/* The index leads from b to the record of a. */
+static void
+an_index_that_leads_astray(void **state)
+{
+	static const struct step steps[] = {
+		{ LOOK, 'b', .err = IDEM_ECORRUPT },
+		{ CLAIM, 'b', '3', .err = IDEM_ECORRUPT },
+		{ LOOK, 'a', .verdict = IDEM_REPLAY, .answer = "answer of a" },
+	};
+	static const char to_2[] = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+	    "\0\0\0\0\0\0\0\2";
+	static const char to_1[] = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+	    "\0\0\0\0\0\0\0\1";
+	struct kit *k = *state;
+	uint64_t nbad;
+
+	make_store(k);
+	assert_in_range(patch(k, (struct idem_span){ to_2, 40 },
+	    (struct idem_span){ to_1, 40 }), 1, 9);
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	KIT_RUN(k, steps);
+	assert_int_equal(idem_store_check(k->store, &nbad), IDEM_OK);
+	assert_int_equal(nbad, 1);
+	kit_logged(k, "/store: record 2: the index does not lead to it");
+}
+
+static void
+overwrite(struct kit *k, off_t at, size_t n)
+{
+	static const char garbage[8192] = { 'g', 'a', 'r' };
+	int fd = open(kit_path(k, "store/data.mdb"), O_WRONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, garbage, n, at), n);
+	close(fd);
+}
+
+static void
+a_damaged_file(void **state)
+{
+	struct kit *k = *state;
+	enum idem_err err;
+
+	make_store(k);
+	overwrite(k, 0, 8192);
+	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
+	kit_logged(k, "/store: open: MDB_INVALID: File is not an LMDB file: "
+	    "put a copy of the store in its place");
+	/* cut off within its first pages, and anywhere behind them */
+	for (off_t size = 16 * 4096; size > 0; size -= 4096) {
+		idem_store_close(&k->store);
+		assert_int_equal(unlink(kit_path(k, "store/data.mdb")), 0);
+		make_store(k);
+		assert_int_equal(truncate(kit_path(k, "store/data.mdb"), size),
+		    0);
+		idem_buf_reset(&k->lines);
+		err = kit_reopen(k, true);
+		if (size <= 3 * 4096) {
+			assert_int_equal(err, IDEM_ECORRUPT);
+			kit_logged(k, "put a copy of the store in its place");
+		}
+	}
+}
+
+static enum idem_err
+make_other(void *arg, struct kv_txn *t)
+{
+	bool there;
+
+	(void)arg;
+	return kv_table(t, 0, "of another program", true, &there);
+}
+
+static void
+the_environment_of_another_program(void **state)
+{
+	struct kit *k = *state;
+	struct kv *kv;
+
+	assert_int_equal(mkdir(kit_path(k, "store"), 0700), 0);
+	assert_int_equal(kv_open(&(struct kv_config){ .create = true,
+	    .dir = kit_path(k, "store"), .max_bytes = 1 << 20,
+	    .log = &k->log }, &kv), IDEM_OK);
+	assert_int_equal(kv_write(kv, false, make_other, NULL), IDEM_OK);
+	kv_close(&kv);
+	assert_int_equal(kit_reopen(k, true), IDEM_EREFUSED);
+	kit_logged(k, "/store: data.mdb belongs to another program: set "
+	    "IDEM_STORE to a directory of its own");
+}
+
+static const struct step moved[] = {
+	{ LOOK, 'a', .err = IDEM_EMOVED },
+	{ CLAIM, 'a', '3', .err = IDEM_EMOVED },
+	{ FINISH, 'b', '2', .input = "x", .err = IDEM_EMOVED },
+};
+
+static void
+expect_moved(struct kit *k, const char *what)
+{
+	struct idem_sweep sweep = { .from = 0 };
+	unsigned char token[IDEM_TOKEN_BYTES];
+	uint64_t from = 0;
+	bool more;
+
+	KIT_RUN(k, moved);
+	memset(token, '3', sizeof token);
+	assert_false(idem_store_alive(k->store, token));
+	assert_int_equal(idem_store_sweep(k->store, 0, 0, 1, &sweep),
+	    IDEM_EMOVED);
+	assert_int_equal(idem_store_walk(k->store, &from, 1, &more,
+	    only_b_decodes, NULL), IDEM_EMOVED);
+	kit_logged(k, what);
+}
+
+static void
+a_replaced_directory(void **state)
+{
+	struct kit *k = *state;
+	char old[512];
+
+	assert_int_equal(text_format(old, sizeof old, "%s",
+	    kit_path(k, "old")), IDEM_OK);
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	KIT_RUN(k, two_records);
+	assert_int_equal(rename(kit_path(k, "store"), old), 0);
+	expect_moved(k, "/store: data.mdb is not the file that was opened: "
+	    "this process leaves");
+	assert_int_equal(mkdir(kit_path(k, "store"), 0700), 0);
+	KIT_RUN(k, moved);
+	/* opened anew it is another store */
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	kit_run(k, &(struct step){ SEE, .walk = "" }, 1);
+}
+
+/* A lock file of its own for each half of the workers would let two write at
+ * once. */
+static void
+a_replaced_lock_file(void **state)
+{
+	struct kit *k = *state;
+
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	KIT_RUN(k, two_records);
+	assert_int_equal(unlink(kit_path(k, "store/lock.mdb")), 0);
+	expect_moved(k, "/store: lock.mdb is not the file that was opened");
+}
+
+static void
+a_replaced_workers_file(void **state)
+{
+	struct kit *k = *state;
+
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	KIT_RUN(k, two_records);
+	assert_int_equal(unlink(kit_path(k, "store/workers")), 0);
+	close(open(kit_path(k, "store/workers"), O_CREAT | O_RDWR, 0600));
+	expect_moved(k, "/store: workers is not the file that was opened");
+}
+
+/* Answers of 8 KiB under new keys until one is refused; how many stood. */
+static size_t
+fill(struct kit *k, enum idem_err err)
+{
+	static char answer[8 * KIB];
+	struct step s = { ONCE, .token = '9', .max_keys = 1000000 };
+	struct idem_op op;
+	enum idem_err got;
+
+	memset(answer, 'x', sizeof answer);
+	for (size_t n = 0; n < 100000; n++) {
+		kit_op(k, &s, &op);
+		op.input = (struct idem_span){ answer, sizeof answer };
+		op.kept_bytes = sizeof answer;
+		op.id[0] = 1;
+		op.id[1] = (unsigned char)(n >> 16);
+		op.id[2] = (unsigned char)(n >> 8);
+		op.id[3] = (unsigned char)n;
+		got = idem_store_submit(k->store, &op);
+		if (got != IDEM_OK) {
+			assert_int_equal(got, err);
+			return n;
+		}
+		assert_int_equal(op.verdict, IDEM_STORED);
+	}
+	fail();
+	return 0;
+}
+
+static void
+sweep_all(struct kit *k, int64_t now_ms, uint64_t nexpired)
+{
+	struct idem_sweep sweep = { .from = 0 };
+
+	do {
+		assert_int_equal(idem_store_sweep(k->store, now_ms, 0, 10,
+		    &sweep), IDEM_OK);
+	} while (sweep.more);
+	assert_int_equal(sweep.nexpired, nexpired);
+}
+
+static void
+a_full_map(void **state)
+{
+	static const struct step before[] = {
+		{ CLAIM, 'a', '1', .verdict = IDEM_CLAIMED },
+		{ CLAIM, 'b', '2', .verdict = IDEM_CLAIMED },
+		{ CLAIM, 'c', '3', .verdict = IDEM_CLAIMED },
+	};
+	/* nothing new, but what is there goes on */
+	static const struct step crowded[] = {
+		{ CLAIM, 'd', '4', .err = IDEM_EFULL },
+		{ ONCE, 'd', '4', .input = "", .err = IDEM_EFULL },
+		{ APPLY, .script = "put 0 x 1", .err = IDEM_EFULL },
+		{ CLAIM, 'a', '5', .verdict = IDEM_RUNNING },
+		{ CLAIM, 'a', '5', 'x', .verdict = IDEM_MISMATCH },
+		{ FINISH, 'a', '1', .script = "put 0 x 1\nsay done",
+		    .verdict = IDEM_STORED, .answer = "done", .table = "x=1" },
+		{ HOLD, 'b', '2', .verdict = IDEM_HELD },
+		{ RELEASE, 'c', '3', .verdict = IDEM_RELEASED },
+		{ RESOLVE, 'b', .input = "b", .verdict = IDEM_STORED },
+		{ LOOK, 'a', .verdict = IDEM_REPLAY, .answer = "done" },
+	};
+	static const struct step after[] = {
+		{ CLAIM, 'd', '4', .now = 2000, .verdict = IDEM_CLAIMED },
+		{ APPLY, .script = "put 0 x 2", .verdict = IDEM_STORED },
+	};
+	struct kit *k = *state;
+	struct idem_room room;
+	uint64_t full_bytes;
+	size_t n;
+
+	k->max_bytes = 2048 * KIB;
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	KIT_RUN(k, before);
+	n = fill(k, IDEM_EFULL);
+	/* three pages and a bit for each answer, 90 percent of 512 pages */
+	assert_in_range(n, 130, 155);
+	kit_logged(k, "the store is full: IDEM_MAX_STORE=2097152 is met, ");
+	kit_logged(k, " records are held; nothing new begins: sweep, or raise "
+	    "it");
+	KIT_RUN(k, crowded);
+	assert_int_equal(idem_store_room(k->store, &room), IDEM_OK);
+	assert_int_equal(room.nrecords, n + 2);
+	assert_int_equal(room.max_bytes, 2048 * KIB);
+	assert_in_range(room.used_bytes, 1843 * KIB, 1900 * KIB);
+	assert_in_range(room.file_bytes, room.used_bytes, 2048 * KIB);
+	full_bytes = room.used_bytes;
+	sweep_all(k, 1000, n + 2);
+	assert_int_equal(idem_store_room(k->store, &room), IDEM_OK);
+	assert_int_equal(room.nrecords, 0);
+	assert_in_range(room.used_bytes, 1, full_bytes / 4);
+	KIT_RUN(k, after);
+	assert_in_range(fill(k, IDEM_EFULL), 130, 155);
+}
+
+/* A handler that writes more than there is: its key is as it was before. */
+static void
+a_handler_that_fills_the_map(void **state)
+{
+	static const struct step steps[] = {
+		{ LOOK, 'a', .verdict = IDEM_ABSENT_KEY, .walk = "",
+		    .table = "" },
+		{ ONCE, 'a', '2', .script = "put 0 x 1\nsay small",
+		    .verdict = IDEM_STORED, .answer = "small", .walk = "1aD",
+		    .table = "x=1" },
+	};
+	struct step s = { ONCE, .key = 'a', .token = '1' };
+	struct kit *k = *state;
+	struct idem_op op;
+	struct idem_buf script;
+
+	k->max_bytes = 1024 * KIB;
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	idem_buf_init(&script, 4096 * KIB);
+	idem_buf_puts(&script, IDEM_LIT("put 0 x 1\nput 0 big "));
+	memset(idem_buf_room(&script, 1100 * KIB), 'x', 1100 * KIB);
+	idem_buf_grew(&script, 1100 * KIB);
+	kit_op(k, &s, &op);
+	op.apply = 1;
+	op.input = idem_buf_span(&script);
+	assert_int_equal(idem_store_submit(k->store, &op), IDEM_EFULL);
+	kit_logged(k, "/store: data.mdb: MDB_MAP_FULL: Environment mapsize "
+	    "limit reached: sweep, or raise IDEM_MAX_STORE");
+	assert_false(idem_store_alive(k->store, op.token));
+	KIT_RUN(k, steps);
+	idem_buf_free(&script);
+}
+
+static void
+a_full_disk(void **state)
+{
+	static const struct step before[] = {
+		{ CLAIM, 'a', '1', .verdict = IDEM_CLAIMED },
+		{ ONCE, 'b', '2', .input = "b", .verdict = IDEM_STORED },
+	};
+	static const struct step full[] = {
+		{ LOOK, 'b', .verdict = IDEM_REPLAY, .answer = "b" },
+		{ CLAIM, 'a', '3', .verdict = IDEM_RUNNING },
+		{ CLAIM, 'b', '3', 'x', .verdict = IDEM_MISMATCH },
+	};
+	static const struct step after[] = {
+		{ FINISH, 'a', '1', .now = 3000, .input = "a",
+		    .verdict = IDEM_STORED },
+		{ CLAIM, 'd', '4', .now = 3000, .verdict = IDEM_CLAIMED },
+	};
+	struct kit *k = *state;
+	uint64_t nbad;
+	size_t n;
+
+	assert_int_equal(mkdir(kit_path(k, "store"), 0700), 0);
+	if (mount("tmpfs", kit_path(k, "store"), "tmpfs", 0,
+	    "size=2m,mode=0700") != 0) {
+		print_message("SKIPPED: a small disk cannot be mounted here\n");
+		skip();
+	}
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	KIT_RUN(k, before);
+	n = fill(k, IDEM_EFULL);
+	assert_in_range(n, 100, 170);
+	kit_logged(k, "/store: commit: No space left on device: make room on "
+	    "the disk");
+	KIT_RUN(k, full);
+	assert_int_equal(idem_store_check(k->store, &nbad), IDEM_OK);
+	assert_int_equal(nbad, 0);
+	/* somebody makes room */
+	assert_int_equal(mount("tmpfs", kit_path(k, "store"), "tmpfs",
+	    MS_REMOUNT, "size=3m"), 0);
+	sweep_all(k, 2000, n + 1);
+	KIT_RUN(k, after);
+	idem_store_close(&k->store);
+	assert_int_equal(umount(kit_path(k, "store")), 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(no_store_there),
+		TEST(no_rights),
+		TEST(inside_the_document_root),
+		TEST(a_newer_schema),
+		TEST(a_damaged_record),
+		TEST(a_record_of_a_newer_version),
+		TEST(an_index_that_leads_astray),
+		TEST(a_damaged_file),
+		TEST(the_environment_of_another_program),
+		TEST(a_replaced_directory),
+		TEST(a_replaced_lock_file),
+		TEST(a_replaced_workers_file),
+		TEST(a_full_map),
+		TEST(a_handler_that_fills_the_map),
+		TEST(a_full_disk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
