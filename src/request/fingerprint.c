@@ -5,6 +5,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "idem/fingerprint.h"
+#include "request/multipart.h"
 
 _Static_assert(IDEM_FINGERPRINT_BYTES == SHA256_BYTES, "the hash as it is");
 _Static_assert(IDEM_FINGERPRINT_CHARS ==
@@ -13,7 +14,7 @@ _Static_assert(IDEM_FINGERPRINT_CHARS ==
 /* What grows most in the canonical form is "1e20,": 5 bytes become 22. */
 #define CANONICAL_GROWTH 6
 
-enum body_kind { BODY_JSON, BODY_OTHER_JSON, BODY_RAW };
+enum body_kind { BODY_JSON, BODY_OTHER_JSON, BODY_MULTIPART, BODY_RAW };
 
 enum idem_err
 idem_fingerprinter_init(struct idem_fingerprinter *f, size_t max_body_bytes)
@@ -43,6 +44,8 @@ kind_of(struct idem_span media)
 
 	if (span_eq_nocase(media, IDEM_LIT("application/json")))
 		return BODY_JSON;
+	if (span_eq_nocase(media, IDEM_LIT("multipart/form-data")))
+		return BODY_MULTIPART;
 	if (span_starts_nocase(media, IDEM_LIT("application/")) &&
 	    media.n > suffix.n &&
 	    span_eq_nocase(span_from(media, media.n - suffix.n), suffix))
@@ -83,6 +86,18 @@ put_typed(struct sha256 *h, struct idem_span media, struct idem_span body)
 	sha256_update(h, body);
 }
 
+/* As put_typed(), or without the random boundary where the body parses. */
+static void
+put_multipart(struct sha256 *h, const struct idem_request *req)
+{
+	sha256_update(h, IDEM_LIT("multipart/form-data;parts\n"));
+	if (multipart_hash(req->var[IDEM_VAR_CONTENT_TYPE], req->body, h) ==
+	    IDEM_OK)
+		return;
+	start(h, req);
+	put_typed(h, req->media, req->body);
+}
+
 /* *text: the canonical form, or absent where the body has none. */
 static enum idem_err
 find_canonical(struct idem_fingerprinter *f, struct idem_span body,
@@ -105,6 +120,10 @@ put_body(struct idem_fingerprinter *f, const struct idem_request *req,
 
 	if (req->body.n == 0) {
 		sha256_update(f->hash, IDEM_LIT("null"));
+		return IDEM_OK;
+	}
+	if (kind == BODY_MULTIPART) {
+		put_multipart(f->hash, req);
 		return IDEM_OK;
 	}
 	if (kind != BODY_RAW)
