@@ -11,9 +11,6 @@ _Static_assert(IDEM_FINGERPRINT_BYTES == SHA256_BYTES, "the hash as it is");
 _Static_assert(IDEM_FINGERPRINT_CHARS ==
     BASE64URL_BYTES(IDEM_FINGERPRINT_BYTES), "and as text");
 
-/* What grows most in the canonical form is "1e20,": 5 bytes become 22. */
-#define CANONICAL_GROWTH 6
-
 enum body_kind { BODY_JSON, BODY_OTHER_JSON, BODY_MULTIPART, BODY_RAW };
 
 enum idem_err
@@ -24,8 +21,8 @@ idem_fingerprinter_init(struct idem_fingerprinter *f, size_t max_body_bytes)
 	if (err != IDEM_OK)
 		return err;
 	idem_json_work_init(&f->json);
-	idem_buf_init(&f->text, max_body_bytes > SIZE_MAX / CANONICAL_GROWTH ?
-	    SIZE_MAX : max_body_bytes * CANONICAL_GROWTH + 1);
+	idem_buf_init(&f->text, max_body_bytes > SIZE_MAX / 6 ? SIZE_MAX :
+	    IDEM_JSON_ROOM(max_body_bytes));
 	return IDEM_OK;
 }
 

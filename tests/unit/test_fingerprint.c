@@ -146,6 +146,23 @@ long_types_and_any_bytes(void **state)
 	    "iSBNjURPOpvuolUcyC7CSGZrleaUfRX_cziYDrCoRAI", NULL);
 }
 
+/* The scanner works in chunks, also where bodies are shorter than one. */
+static void
+a_small_limit_is_enough(void **state)
+{
+	const char *vars[] = { "REQUEST_METHOD=POST", "REQUEST_URI=/t",
+	    "CONTENT_TYPE=application/json", NULL };
+	struct idem_fingerprinter kept = f;
+
+	(void)state;
+	assert_int_equal(idem_fingerprinter_init(&f, 4), IDEM_OK);
+	hash(vars, IDEM_LIT("1e20"),
+	    "euXCquAZFaqkwQnigy1lx9EWUESF5bTUI9toWhKRrnQ",
+	    "100000000000000000000");
+	idem_fingerprinter_free(&f);
+	f = kept;
+}
+
 static int
 make(void **state)
 {
@@ -169,6 +186,7 @@ main(void)
 		cmocka_unit_test(the_canonical_form_comes_out),
 		cmocka_unit_test(an_absent_body_is_an_empty_one),
 		cmocka_unit_test(long_types_and_any_bytes),
+		cmocka_unit_test(a_small_limit_is_enough),
 	};
 
 	return cmocka_run_group_tests(tests, make, drop);
