@@ -41,8 +41,11 @@ begin(struct turn *t, struct service *s, struct exchange *x)
 	err = idem_request_init(&t->req, x->vars, &s->target);
 	name_request(t);
 	t->call.request_id = t->request_id;
-	if (err != IDEM_OK)
+	if (err != IDEM_OK) {
+		idem_log(s->log, IDEM_ERROR, "request %s: its variables: %s",
+		    t->request_id, idem_strerror(err));
 		return err;
+	}
 	t->call.instance = idem_request_raw_path(&t->req);
 	t->call.who = idem_audience_of(&t->req, s->settings->policy.lang);
 	if (t->req.overrides &&

@@ -3,6 +3,8 @@
  */
 #include "tasks/turn.h"
 
+#include "tasks/service.h"
+
 struct turn *
 turn_of(struct idem_call *call)
 {
@@ -29,6 +31,10 @@ turn_failed(struct turn *t, struct idem_response *res, enum idem_err err)
 {
 	bool memory = err == IDEM_ENOMEM || err == IDEM_ETOOBIG;
 
+	/* a store tells its own failures */
+	if (memory)
+		idem_log(t->service->log, IDEM_ERROR, "request %s: %s",
+		    t->request_id, idem_strerror(err));
 	turn_problem(t, res, memory ? IDEM_P_INTERNAL :
 	    IDEM_P_STORE_UNAVAILABLE, IDEM_ABSENT, IDEM_ABSENT);
 }
