@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <lmdb.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -161,6 +162,59 @@ records_are_counted_and_swept(void **state)
 	    "{\"records\":4,\"damaged\":0}\n");
 	on_store(&k, WORDS("check", "--quiet"), 0, "");
 	on_store(&k, WORDS("sweep", "--quiet", "--json"), 0, "");
+	kit_close(&k);
+}
+
+/* Overwrite the first record, and take another one out of the index, where
+ * check counts. */
+static void
+damage(const struct kit *k)
+{
+	MDB_val key, value = { 1, (void *)(uintptr_t)"x" };
+	MDB_cursor *cursor;
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi log, records;
+
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
+	assert_int_equal(mdb_env_open(env, kit_path(k, "store"), 0, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, "log", 0, &log), 0);
+	assert_int_equal(mdb_dbi_open(txn, "records", 0, &records), 0);
+	assert_int_equal(mdb_cursor_open(txn, log, &cursor), 0);
+	assert_int_equal(mdb_cursor_get(cursor, &key, NULL, MDB_FIRST), 0);
+	assert_int_equal(mdb_cursor_put(cursor, &key, &value, MDB_CURRENT), 0);
+	mdb_cursor_close(cursor);
+	assert_int_equal(mdb_cursor_open(txn, records, &cursor), 0);
+	assert_int_equal(mdb_cursor_get(cursor, &key, NULL, MDB_LAST), 0);
+	assert_int_equal(mdb_cursor_del(cursor, 0), 0);
+	mdb_cursor_close(cursor);
+	assert_int_equal(mdb_txn_commit(txn), 0);
+	mdb_env_close(env);
+}
+
+static void
+damage_is_found(void **state)
+{
+	char path[100], err[400];
+	struct kit k;
+
+	(void)state;
+	fill(&k);
+	damage(&k);
+	assert_int_equal(text_format(path, sizeof path, "%s",
+	    kit_path(&k, "store")), IDEM_OK);
+	assert_int_equal(text_format(err, sizeof err, "idem: store %s: record "
+	    "1: does not decode\nidem: store %s: record 5: the index does not "
+	    "lead to it\n", path, path), IDEM_OK);
+	on_store(&k, WORDS("stats", "--json"), 0,
+	    "{\"running\":0,\"orphaned\":2,\"done\":1,\"unknown\":1,"
+	    "\"expired\":0,\"damaged\":1,\"records\":5,");
+	command_expect(WORDS("check", "--store", path), "", 1,
+	    "records=4 damaged=2\n", err);
+	command_expect(WORDS("check", "--quiet", "--json", "--store", path), "",
+	    1, "{\"records\":4,\"damaged\":2}\n", err);
 	kit_close(&k);
 }
 
@@ -371,6 +425,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_are_counted_and_swept),
+		cmocka_unit_test(damage_is_found),
 		cmocka_unit_test(one_sweep_at_a_time),
 		cmocka_unit_test(a_lock_that_is_a_link_is_refused),
 		cmocka_unit_test(a_sweep_ends_in_time),
