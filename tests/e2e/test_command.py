@@ -148,6 +148,7 @@ class SweepBesideLoad(ServerCase):
                                     args=(stop, failed, codes))
                    for _ in range(2)]
         with Load(self) as load:
+            load.until_done(1)  # there is a store now
             for thread in threads:
                 thread.start()
             load.until_done(60)

@@ -8,6 +8,7 @@ import subprocess
 import unittest
 
 from harness.case import ServerCase, fresh_key
+from harness.load import Load
 from harness.servers import Workers
 from harness.site import AS_ROOT, BUILD, ROOT, WORKER, Site
 
@@ -166,6 +167,26 @@ class ManySweeps(ServerCase):
         done = self.site.idem("sweep")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertRegex(done.stdout, FIGURES)
+
+
+class StatsBesideLoad(ServerCase):
+    """Slow creations: each record is running for a while."""
+    server_class = Workers
+    settings = {"IDEM_TASK_DELAY_MS": "1"}
+
+    def test_no_living_worker_counts_as_dead(self):
+        """Answers are stored between the look at a record and the question
+        whether its worker lives."""
+        running = 0
+        with Load(self) as load:
+            load.until_done(1)
+            for _ in range(200):
+                run = self.site.idem("stats", "--json", check=True)
+                stats = json.loads(run.stdout)
+                self.assertEqual(stats["orphaned"], 0, stats)
+                running += stats["running"]
+            load.until_done(1)
+        self.assertGreater(running, 0)
 
 
 @unittest.skipUnless(AS_ROOT, "needs other users: run it as root")
