@@ -145,7 +145,7 @@ install: all
 		install -m 644 "man/$$page" "$$section/$$page"; \
 	done
 	install -d '$(inst)/share/doc/idem/examples'
-	install -m 644 etc/idem.conf lighttpd/*.conf apache/*.conf \
+	install -m 644 etc/idem.conf lighttpd/*.conf apache/*.conf systemd/* \
 		'$(inst)/share/doc/idem/examples'
 
 uninstall:
