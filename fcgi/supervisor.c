@@ -108,8 +108,9 @@ say_end(const struct supervisor *s, pid_t pid, int status, int64_t wait_ms)
 	int number = WIFSIGNALED(status) ? WTERMSIG(status) :
 	    WEXITSTATUS(status);
 
-	idem_log(s->log, IDEM_WARN, "worker %ld %s %d; the next one starts in "
-	    "%lld ms", (long)pid, how, number, (long long)wait_ms);
+	idem_log(s->log, status == EX_OK ? IDEM_INFO : IDEM_WARN, "worker %ld "
+	    "%s %d; the next one starts in %lld ms", (long)pid, how, number,
+	    (long long)wait_ms);
 }
 
 static void
@@ -120,7 +121,8 @@ worker_ended(struct group *g, struct slot *slot, int status, int64_t now_ms)
 	slot->pid = 0;
 	if (g->stopping)
 		return;
-	if (now_ms - slot->started_ms >= g->s->stable_ms)
+	/* who left by itself is no failure that would come again at once */
+	if (status == EX_OK || now_ms - slot->started_ms >= g->s->stable_ms)
 		slot->pause_ms = g->s->pause_ms;
 	grow_pause(g->s, slot, now_ms);
 	say_end(g->s, pid, status, slot->start_at_ms - now_ms);

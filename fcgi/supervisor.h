@@ -28,9 +28,9 @@ struct supervisor {
 	void *arg;
 
 	/*
-	 * A worker that lived shorter than stable_ms is replaced after a pause
-	 * that begins with pause_ms and doubles up to max_pause_ms.  Who does
-	 * not leave within stop_ms of being asked is killed.
+	 * A worker is replaced after pause_ms.  The pause doubles up to
+	 * max_pause_ms while workers fail before they are stable_ms old.  Who
+	 * does not leave within stop_ms of being asked is killed.
 	 */
 	int pause_ms, max_pause_ms, stable_ms, stop_ms;
 };

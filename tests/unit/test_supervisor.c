@@ -325,6 +325,32 @@ the_pause_grows(void **state)
 	pauses(*state, want_ms, COUNT(want_ms));
 }
 
+/* Who leaves with status 0 was asked to, or asked for a new process. */
+static void
+leaving_is_no_failure(void **state)
+{
+	struct fixture *f = *state;
+	pid_t worker;
+	char want[1000] = "";
+	size_t at = 0;
+
+	f->s.nworkers = 1;
+	start(f, &worker, 1);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(kill(worker, SIGTERM), 0);
+		assert_int_equal(hear(f, 'T'), worker);
+		assert_int_equal(text_format(want + at, sizeof want - at,
+		    "info: worker %ld ended with status 0; the next one starts "
+		    "in 10 ms\n", (long)worker), IDEM_OK);
+		at += strlen(want + at);
+		worker = hear(f, 'W');
+	}
+	expect_log(f, want);
+	assert_int_equal(kill(f->pid, SIGTERM), 0);
+	assert_int_equal(hear(f, 'T'), worker);
+	expect_end(f);
+}
+
 static void
 who_lived_long_is_replaced_soon(void **state)
 {
@@ -517,6 +543,7 @@ main(void)
 		WITH_PIPES(workers_do_not_outlive_their_supervisor),
 		WITH_PIPES(the_dead_are_replaced),
 		WITH_PIPES(the_pause_grows),
+		WITH_PIPES(leaving_is_no_failure),
 		WITH_PIPES(who_lived_long_is_replaced_soon),
 		WITH_PIPES(a_bad_rehearsal_changes_nothing),
 		WITH_PIPES(a_bad_rehearsal_is_logged),
