@@ -197,6 +197,7 @@ class HandedOver(ServerCase):
         """Start with fd 3 as systemd does; the process."""
         def last_step():
             os.dup2(listener.fileno(), 3)
+            os.set_inheritable(3, True)     # it may have been 3 before
             os.environ["LISTEN_PID"] = str(os.getpid())
             os.execve(argv[0], argv, dict(
                 env, LISTEN_PID=str(os.getpid()), LISTEN_FDS="1"))
