@@ -248,8 +248,8 @@ class Slow:
         key, tag = fresh_key(), self.fresh_tag()
         task = {"matn": "sekin #" + tag}
         pending = self.send_post(task, key)
-        busy = proc.wait_until(
-            lambda: self.post(task, key, [("Prefer", "wait=0")]), "answer")
+        proc.wait_until(self.running, "a running record")
+        busy = self.post(task, key)
         self.assertProblem(busy, 409, "idempotentlik-jarayonda")
         self.assertEqual(busy.field("Retry-After"), "1")
         other = self.post({"matn": "boshqa"}, key)
@@ -259,21 +259,17 @@ class Slow:
         self.assertTasks(tag, 1)
 
     def test_the_client_leaves_while_it_works(self):
+        """Its work goes on, and the retry has the answer."""
         for leave in ("leave", "reset"):
             key, tag = fresh_key(), self.fresh_tag()
             task = {"matn": "ketdi #" + tag}
             pending = self.send_post(task, key)
-            self.until_running(task, key)
+            proc.wait_until(self.running, "a running record")
             getattr(pending, leave)()
             again = self.until_settled(task, key)
             self.assertStatus(again, 201)
             self.assertTrue(again.replayed, again)
             self.assertTasks(tag, 1)
-
-    def until_running(self, task, key):
-        """Another body is refused as soon as the key is taken, and would not
-        be told 422 before."""
-        proc.wait_until(lambda: self.post(task, key).status == 409, "409")
 
     def until_settled(self, task, key):
         def settled():

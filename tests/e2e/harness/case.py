@@ -9,7 +9,7 @@ from .servers import Direct
 from .site import Site
 
 JSON = ("Content-Type", "application/json")
-LOG_LINES = 80
+LOG_LINES = 30
 
 
 def fresh_key():
