@@ -36,8 +36,11 @@ static void
 count(int fd)
 {
 	const char *path = getenv("KILLAT");
-	int n = path == NULL || fd <= 2 ? 0 : asked(path);
+	int n;
 
+	if (path == NULL || fd <= 2)
+		return;
+	n = asked(path);
 	if (n == 0) {
 		ncalls = 0;
 		return;

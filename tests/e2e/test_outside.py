@@ -1,5 +1,6 @@
 """Work outside the store: a finish that fails, a worker that dies in the middle
 of the work, and what its retry is told."""
+import json
 import os
 import shutil
 import signal
@@ -74,8 +75,8 @@ class DiedAtWork(Outside):
             self.assertProblem(self.send(key).answer(), 409,
                                "idempotentlik-nomalum")
         self.assertEqual(self.count(), 1)
-        stats = self.site.idem("stats")
-        self.assertIn(b"unknown=1", stats.stdout)
+        stats = json.loads(self.site.idem("stats", "--json").stdout)
+        self.assertEqual((stats["unknown"], stats["records"]), (1, 1))
 
     def test_held_by_the_sweep(self):
         self.begin()

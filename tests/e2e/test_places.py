@@ -226,10 +226,10 @@ class WrongSetting(Place):
         lines = run.stdout.decode().splitlines()
         for name, value in (("IDEM_STORE", self.site.store),
                             ("IDEM_REQUIRE_KEY", "on")):
-            line = [one for one in lines if one.startswith(name + "\t")]
+            line = [one for one in lines if one.startswith(name + "=")]
             self.assertEqual(len(line), 1, lines)
-            self.assertIn(value, line[0])
-            self.assertIn(path, line[0])
+            self.assertTrue(line[0].startswith("%s=%s\t%s:" % (
+                name, value, path)), line)
 
     def test_file_below_environment_below_option(self):
         def value_of(argv, env):
@@ -238,8 +238,8 @@ class WrongSetting(Place):
                 env=dict(self.site.worker_environment(), **env),
                 capture_output=True, timeout=20, check=True)
             line = [one for one in run.stdout.decode().splitlines()
-                    if one.startswith("IDEM_MAX_KEYS\t")]
-            return line[0].split("\t")[1]
+                    if one.startswith("IDEM_MAX_KEYS=")]
+            return line[0].split("\t")[0].partition("=")[2]
         self.assertEqual(value_of([], {}), "1000000")
         self.assertEqual(value_of([], {"IDEM_MAX_KEYS": "7"}), "7")
         self.assertEqual(value_of(["--max-keys=5"], {"IDEM_MAX_KEYS": "7"}),

@@ -198,7 +198,6 @@ class HandedOver(ServerCase):
         def last_step():
             os.dup2(listener.fileno(), 3)
             os.set_inheritable(3, True)     # it may have been 3 before
-            os.environ["LISTEN_PID"] = str(os.getpid())
             os.execve(argv[0], argv, dict(
                 env, LISTEN_PID=str(os.getpid()), LISTEN_FDS="1"))
         return subprocess.Popen(argv, preexec_fn=last_step, close_fds=False,

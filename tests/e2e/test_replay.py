@@ -4,7 +4,7 @@ import concurrent.futures
 import json
 
 from harness import proc
-from harness.case import fresh_key, on
+from harness.case import JSON, fresh_key, on
 from harness.servers import (ApacheCgi, ApacheFcgid, ApacheProxy, Direct,
                              Lighttpd, Workers)
 
@@ -243,6 +243,15 @@ class Parallel:
     settings={"IDEM_TASK_DELAY_MS": "400"})
 class Slow:
     """The handler takes 400 ms."""
+
+    @classmethod
+    def setUpClass(cls):
+        """mod_fcgid starts a process a second; the tests need some at once."""
+        super().setUpClass()
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: cls.server.request(
+                "POST", "/vazifalar", [JSON], b'{"matn":"isinish"}'),
+                range(4)))
 
     def test_a_retry_while_it_works(self):
         key, tag = fresh_key(), self.fresh_tag()

@@ -96,10 +96,9 @@ class Server:
              seconds=http.SECONDS):
         raise NotImplementedError
 
-    def request(self, method, target, fields=(), body=None, pieces=None,
-                seconds=http.SECONDS):
+    def request(self, method, target, fields=(), body=None, **more):
         return self.send(method, self.site.base + target, fields, body,
-                         pieces, seconds).answer()
+                         **more).answer()
 
 
 class WebServer(Server):
