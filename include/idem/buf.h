@@ -31,6 +31,9 @@ void idem_buf_reset(struct idem_buf *b);
 /* Release the memory and make b empty again, ready for reuse. */
 void idem_buf_free(struct idem_buf *b);
 
+/* idem_buf_free(), but only where it holds more memory than keep_bytes. */
+void idem_buf_trim(struct idem_buf *b, size_t keep_bytes);
+
 void idem_buf_put(struct idem_buf *b, const void *p, size_t n);
 void idem_buf_putc(struct idem_buf *b, char c);
 void idem_buf_puts(struct idem_buf *b, struct idem_span s);

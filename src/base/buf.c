@@ -34,6 +34,13 @@ idem_buf_free(struct idem_buf *b)
 	*b = (struct idem_buf){ .max_bytes = max_bytes };
 }
 
+void
+idem_buf_trim(struct idem_buf *b, size_t keep_bytes)
+{
+	if (b->cap > keep_bytes)
+		idem_buf_free(b);
+}
+
 /* Twice the need, so that appending byte by byte stays linear. */
 static bool
 grow(struct idem_buf *b, size_t need)

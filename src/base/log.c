@@ -8,7 +8,8 @@
 #include "idem/log.h"
 
 void
-idem_log(const struct idem_log *log, enum idem_level level, const char *fmt, ...)
+idem_log(const struct idem_log *log, enum idem_level level,
+    const char *fmt, ...)
 {
 	char line[IDEM_LOG_MAX + 1];
 	va_list ap;

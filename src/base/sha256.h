@@ -16,7 +16,7 @@ IDEM_MUST_CHECK enum idem_err sha256_create(struct sha256 **out);
 void sha256_destroy(struct sha256 **h); /* sets NULL; NULL is fine */
 
 /*
- * start, update any number of times, finish.  A failure inside libcrypto
+ * start, update any number of times, finish; nothing allocates.  A failure
  * sticks and comes out of finish as IDEM_ENOMEM, with out zeroed.
  */
 void sha256_start(struct sha256 *h);

@@ -52,7 +52,8 @@ span_starts(struct idem_span s, struct idem_span prefix)
 bool
 span_starts_nocase(struct idem_span s, struct idem_span prefix)
 {
-	return s.n >= prefix.n && span_eq_nocase(span_first(s, prefix.n), prefix);
+	return s.n >= prefix.n &&
+	    span_eq_nocase(span_first(s, prefix.n), prefix);
 }
 
 size_t

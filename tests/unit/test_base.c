@@ -342,8 +342,9 @@ percent_rows(void **state)
 		char *block;
 
 		idem_buf_init(&b, 64);
-		assert_int_equal(percent_decode(exact_copy(rows[i].text, &block),
-		    rows[i].plus, &b), rows[i].err);
+		assert_int_equal(percent_decode(
+		    exact_copy(rows[i].text, &block), rows[i].plus, &b),
+		    rows[i].err);
 		assert_span(idem_buf_span(&b), rows[i].want);
 		idem_buf_free(&b);
 		free(block);
