@@ -1,0 +1,50 @@
+/*
+ * group_lead.h - the leader's half of the group commit: what is done while one
+ * holds the mutex.  Only group.c and group_lead.c know it.
+ */
+#ifndef STORE_GROUP_LEAD_H
+#define STORE_GROUP_LEAD_H
+
+#include "store/group_file.h"
+
+/* A sleep ends after this long even when nobody woke it: needed only where a
+ * process was killed between taking the mutex and waking the next leader. */
+#define GROUP_NET_MS 50
+
+/* That many leaders have died while they ran a request: nobody else will. */
+#define GROUP_CRASHES_MAX 2
+
+struct group {
+	struct group_file file;
+	struct group_work work;
+	struct idem_buf scratch; /* a result on its way into a slot */
+	int64_t wait_ms;
+	int64_t net_ms;
+	bool in_doubt; /* a leader has a request that I gave up */
+};
+
+/* A request too long for a slot: its owner leads with it in its own memory. */
+struct group_own {
+	struct idem_span request;
+	struct idem_buf *result;
+};
+
+/* Is this word pending, asked to lead or taken, under the number of listed? */
+bool group_waits(uint32_t word, uint32_t listed);
+
+/* What stands in a slot: borrowed, and to be read only while it waits. */
+struct idem_span group_request(const struct group_shared *s, uint32_t i);
+
+/* Mutex held by all four; all but recover() leave it unlocked. */
+
+/* Finish or undo what a dead leader began.  What flush or find returned. */
+IDEM_MUST_CHECK enum idem_err group_recover(struct group *g);
+/* Run all that wait, and own (NULL: none), in one commit. */
+void group_batch(struct group *g, const struct group_own *own);
+/* Unlock, then ask the next who waits to lead. */
+void group_leave(struct group *g);
+/* Recover; then a batch where my word or own still waits for one. */
+IDEM_MUST_CHECK enum idem_err
+group_take_lead(struct group *g, const struct group_own *own);
+
+#endif
