@@ -25,6 +25,22 @@ exe_find(struct exe *e)
 	e->ino = st.st_ino;
 }
 
+/* Device, inode and time of the last change: a file that was built or copied
+ * anew has another number.  0: unknown. */
+uint64_t
+exe_number(void)
+{
+	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+	struct stat st;
+	uint64_t n;
+
+	if (stat(SELF, &st) != 0)
+		return 0;
+	n = (uint64_t)st.st_ino ^ (uint64_t)st.st_dev << 48;
+	n = n * odd ^ (uint64_t)st.st_ctim.tv_sec;
+	return n * odd ^ (uint64_t)st.st_ctim.tv_nsec;
+}
+
 bool
 exe_replaced(const struct exe *e)
 {

@@ -18,6 +18,12 @@ struct exe {
 /* At the start: later the path would be that of a deleted file. */
 void exe_find(struct exe *e);
 
+/*
+ * A number that names the running file: two processes with equal ones run the
+ * same code.
+ */
+uint64_t exe_number(void);
+
 /* Does another file stand at the path now?  A missing one does not count: who
  * left would not come back. */
 bool exe_replaced(const struct exe *e);

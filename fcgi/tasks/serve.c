@@ -166,7 +166,7 @@ service_serve(void *app, struct exchange *x)
 	send_answer(&t);
 	if (t.call.handler != NULL && t.call.outcome != IDEM_O_UNPROTECTED)
 		log_protected(&t, io_steady_ms() - from_ms);
-	if (t.call.outcome == IDEM_O_DOWN)
+	if (t.call.outcome == IDEM_O_DOWN || t.call.outcome == IDEM_O_LOST)
 		service_probe(s);
 	service_rest(s);
 }

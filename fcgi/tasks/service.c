@@ -7,6 +7,7 @@
 
 #include "base/io.h"
 #include "base/text.h"
+#include "exe.h"
 #include "tasks/task.h"
 #include "tasks/task_handlers.h"
 
@@ -43,6 +44,8 @@ open_store(struct service *s)
 		.ntables = sizeof tables / sizeof tables[0],
 		.apply = idem_engine_apply,
 		.apply_arg = &s->engine,
+		.program = exe_number(),
+		.wait_ms = s->settings->store_wait_ms,
 		.log = s->log,
 	};
 
@@ -54,11 +57,12 @@ open_store(struct service *s)
 	idem_buf_reset(&s->root);
 }
 
+/* An answer over IDEM_MAX_RESPONSE still reaches its first client whole. */
 static size_t
 max_bytes(const struct idem_policy *p)
 {
-	return p->max_body_bytes > p->max_response_bytes ?
-	    p->max_body_bytes : p->max_response_bytes;
+	return p->max_body_bytes > ANSWER_MAX_BYTES ?
+	    p->max_body_bytes : ANSWER_MAX_BYTES;
 }
 
 enum idem_err
@@ -170,7 +174,8 @@ service_probe(struct service *s)
 	if (s->store == NULL)
 		return;
 	err = idem_store_read(s->store, read_nothing, NULL);
-	s->leave = s->leave || err == IDEM_EMOVED || err == IDEM_ECORRUPT;
+	s->leave = s->leave || err == IDEM_EMOVED || err == IDEM_ECORRUPT ||
+	    idem_store_stuck(s->store);
 }
 
 void
@@ -190,8 +195,7 @@ service_leave(void *app)
 void
 service_rest(struct service *s)
 {
-	if (s->body.cap > KEEP_MAX_BYTES)
-		idem_buf_free(&s->body);
-	if (s->res.body.cap > KEEP_MAX_BYTES)
-		idem_buf_free(&s->res.body);
+	idem_buf_trim(&s->body, KEEP_MAX_BYTES);
+	idem_buf_trim(&s->res.body, KEEP_MAX_BYTES);
+	idem_engine_rest(&s->engine, KEEP_MAX_BYTES);
 }

@@ -185,8 +185,9 @@ wait_outside(void *app, struct idem_call *call, struct idem_buf *input,
 }
 
 static const struct idem_handler rows[] = {
-	{ .number = TASK_CREATE, .prepare = task_prepare_whole,
-	    .commit = create },
+	/* An orphan here was claimed while creation was slow. */
+	{ .number = TASK_CREATE, .retry = true,
+	    .prepare = task_prepare_whole, .commit = create },
 	{ .number = TASK_CREATE_SLOWLY, .retry = true,
 	    .prepare = task_prepare_whole, .work = wait_outside,
 	    .commit = create },

@@ -64,6 +64,10 @@ struct idem_store_config {
 	size_t ntables;          /* at most IDEM_TABLES_MAX */
 	idem_apply apply;        /* NULL: this program has no such handlers */
 	void *apply_arg;
+	uint64_t program;        /* names the executable: processes of equal
+	                          * ones run each other's handlers */
+	int64_t wait_ms;         /* IDEM_STORE_WAIT, for a leader that hangs;
+	                          * 0: 10 s */
 	const struct idem_log *log; /* lives as long as the store */
 };
 
@@ -100,6 +104,7 @@ enum idem_verdict {
 	IDEM_LOST         /* FINISH, HOLD, RELEASE: not our token; nothing
 	                   * changed */
 };
+#define IDEM_NVERDICTS ((size_t)IDEM_LOST + 1)
 
 enum idem_op_kind {
 	IDEM_OP_CLAIM,   /* take the key; work outside the store follows */
@@ -113,6 +118,7 @@ enum idem_op_kind {
 	                  * another state with ABSENT_KEY or REPLAY */
 	IDEM_OP_APPLY    /* no key: apply alone */
 };
+#define IDEM_NOPS ((size_t)IDEM_OP_APPLY + 1)
 
 /*
  * One operation: a value, and all that carrying it out needs, so that another
@@ -164,12 +170,20 @@ idem_store_look(struct idem_store *s, struct idem_op *op);
  * IDEM_OK: op->verdict says what happened.  Else nothing happened, except as
  * noted: IDEM_EFULL (max_keys with nothing to drop, or no room on disk or in
  * the map: only CLAIM, ONCE and APPLY); IDEM_EMOVED; IDEM_ENEWER;
- * IDEM_ECORRUPT; IDEM_EBUSY (no free lock); IDEM_ESTORE (a commit that failed
- * on the disk may still be there after a restart; its record is then an
- * orphan); IDEM_ENOMEM; what the handler returned.  The cause went to the log.
+ * IDEM_ECORRUPT; IDEM_EBUSY (no free lock, or nobody committed for wait_ms);
+ * IDEM_ESTORE (a commit that failed on the disk may still be there after a
+ * restart; its record is then an orphan); IDEM_ENOMEM; what the handler
+ * returned.  The cause went to the log.
  */
 IDEM_MUST_CHECK enum idem_err
 idem_store_submit(struct idem_store *s, struct idem_op *op);
+
+/*
+ * Was an operation given up after wait_ms (IDEM_EBUSY) that may still be
+ * carried out?  Then answer 503 and leave the process: whoever begins anew is
+ * not in doubt.
+ */
+bool idem_store_stuck(const struct idem_store *s);
 
 /* Unlock the token of a claim that this worker will not touch again. */
 void idem_store_leave(struct idem_store *s,

@@ -27,6 +27,7 @@ struct backend {
 	enum idem_err (*room)(void *self, struct idem_room *out);
 	enum idem_err (*check)(void *self, uint64_t *nbad);
 	enum idem_err (*outside)(void *self, struct idem_span document_root);
+	bool (*stuck)(void *self); /* NULL: never */
 	void (*close)(void *self);
 };
 
@@ -36,6 +37,7 @@ struct idem_store {
 	idem_apply apply;
 	void *apply_arg;
 	unsigned ntables;
+	uint64_t program;        /* whose handlers these are */
 	const struct idem_log *log;
 	struct liveness live;
 	struct sightings sightings;

@@ -11,8 +11,8 @@
 #include "idem/store.h"
 
 #define KV_TABLES_MAX 16
-/* The environment's own tables, to be read only: the names of all others, and
- * the free pages. */
+/* The environment's own tables: the names of all others, where other keys may
+ * stand too; and the free pages, to be read only. */
 #define KV_NAMES KV_TABLES_MAX
 #define KV_FREE (KV_TABLES_MAX + 1)
 #define KV_KEY_MAX 511 /* bytes */
@@ -75,6 +75,13 @@ void kv_abort(struct kv_txn *t); /* an ended one is fine */
 typedef enum idem_err (*kv_writer)(void *arg, struct kv_txn *t);
 IDEM_MUST_CHECK enum idem_err
 kv_write(struct kv *kv, bool beyond, kv_writer fn, void *arg);
+
+/* Make the map larger, up to max_bytes or, beyond, twice that; no transaction
+ * is open.  IDEM_EFULL: it is that large already. */
+IDEM_MUST_CHECK enum idem_err kv_grow(struct kv *kv, bool beyond);
+
+/* Flush what is visible to the disk; begins no transaction. */
+IDEM_MUST_CHECK enum idem_err kv_flush(struct kv *kv);
 
 /* Values are borrowed until the next write or the end of the transaction;
  * absent where there is no such key. */

@@ -253,6 +253,14 @@ kv_grow(struct kv *kv, bool beyond)
 	return set_map(kv, bytes) ? IDEM_OK : IDEM_EMOVED;
 }
 
+enum idem_err
+kv_flush(struct kv *kv)
+{
+	int rc = mdb_env_sync(kv->env, 1);
+
+	return rc == 0 ? IDEM_OK : kv_fail(kv, "flush", rc);
+}
+
 void
 kv_adopt_size(struct kv *kv)
 {

@@ -26,10 +26,6 @@ enum idem_err kv_fail(const struct kv *kv, const char *what, int rc);
  * failures are logged. */
 enum idem_err kv_outcome(struct kv_txn *t, const char *what, int rc);
 
-/* Make the map larger, up to max_bytes or, beyond, twice that; no transaction
- * is open. */
-IDEM_MUST_CHECK enum idem_err kv_grow(struct kv *kv, bool beyond);
-
 /* Adopt the size that another process gave the map. */
 void kv_adopt_size(struct kv *kv);
 

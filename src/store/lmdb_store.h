@@ -10,6 +10,7 @@
 #define STORE_LMDB_STORE_H
 
 #include "store/backend.h"
+#include "store/group.h"
 #include "store/kv.h"
 #include "store/place.h"
 #include "store/record.h"
@@ -26,6 +27,16 @@ struct lmdb_store {
 	uint64_t max_bytes;
 	bool counted;            /* the pages in use, when last counted: */
 	struct kv_pages pages;
+
+	/* the group commit: lmdb_group.c */
+	struct group *group;     /* NULL: not attached yet, or plain */
+	bool plain;              /* one operation, one commit */
+	int64_t wait_ms;
+	struct idem_buf request; /* of this process, and what came of it */
+	struct idem_buf result;
+	struct kv_txn batch;     /* while this process leads */
+	bool crowded;
+	struct idem_buf answer;  /* of one operation of the batch */
 };
 
 extern const struct tables_verbs lmdb_tables_verbs; /* self: struct kv_txn */
@@ -104,6 +115,16 @@ lmdb_run(struct lmdb_store *s, struct kv_txn *t, struct idem_op *op,
 IDEM_MUST_CHECK enum idem_err
 lmdb_replay(struct lmdb_store *s, const struct lmdb_found *f,
     struct idem_op *op);
+
+/* The group commit: lmdb_group.c. */
+
+/* Attach at the first call.  *ready false: not possible here, so commit one
+ * operation at a time.  IDEM_EBUSY as group_open(). */
+IDEM_MUST_CHECK enum idem_err
+lmdb_group_ready(struct lmdb_store *s, bool *ready);
+/* Carry op out in a batch.  Codes as idem_store_submit(). */
+IDEM_MUST_CHECK enum idem_err
+lmdb_group_submit(struct lmdb_store *s, struct idem_op *op);
 
 /* Whole walks: lmdb_walk.c, lmdb_sweep.c; backend.h has the verbs. */
 

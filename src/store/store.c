@@ -24,6 +24,7 @@ idem_store_open(const struct idem_store_config *config, struct idem_store **out)
 	s->apply = config->apply;
 	s->apply_arg = config->apply_arg;
 	s->ntables = (unsigned)config->ntables;
+	s->program = config->program;
 	s->log = config->log;
 	if (span_eq(config->place, IDEM_LIT("memory:")))
 		err = store_memory_open(s, config);
@@ -53,6 +54,12 @@ enum idem_err
 idem_store_outside(struct idem_store *s, struct idem_span document_root)
 {
 	return s->backend->outside(s->self, document_root);
+}
+
+bool
+idem_store_stuck(const struct idem_store *s)
+{
+	return s->backend->stuck != NULL && s->backend->stuck(s->self);
 }
 
 static void

@@ -12,7 +12,9 @@
 #include "base/bytes.h"
 #include "base/text.h"
 
+#define WAIT_MS 10000 /* where the caller does not say */
 #define SCHEMA_KEY IDEM_LIT("schema")
+#define OPERATION_BYTES ((size_t)UINT32_MAX) /* with input or answer */
 
 static enum idem_err
 lmdb_look(void *self, struct idem_op *op)
@@ -71,19 +73,39 @@ begins(enum idem_op_kind kind)
 	return false;
 }
 
-/* The one way of an operation into the store: one operation, one commit. */
 static enum idem_err
-lmdb_submit(void *self, struct idem_op *op)
+submit_alone(struct lmdb_store *s, struct idem_op *op)
 {
-	struct submission m = { .s = self, .op = op };
+	struct submission m = { .s = s, .op = op };
 	bool new = begins(op->kind);
 	enum idem_err err;
 
-	if ((err = place_same(&m.s->place)) != IDEM_OK ||
-	    (new && (err = lmdb_crowded(m.s, &m.crowded)) != IDEM_OK))
+	if (new && (err = lmdb_crowded(s, &m.crowded)) != IDEM_OK)
 		return err;
-	err = kv_write(m.s->kv, !new, run, &m);
-	return err == IDEM_EFULL && !new ? IDEM_ESTORE : err;
+	return kv_write(s->kv, !new, run, &m);
+}
+
+/* The one way of an operation into the store. */
+static enum idem_err
+lmdb_submit(void *self, struct idem_op *op)
+{
+	struct lmdb_store *s = self;
+	bool ready;
+	enum idem_err err;
+
+	if ((err = place_same(&s->place)) != IDEM_OK ||
+	    (err = lmdb_group_ready(s, &ready)) != IDEM_OK)
+		return err;
+	err = ready ? lmdb_group_submit(s, op) : submit_alone(s, op);
+	return err == IDEM_EFULL && !begins(op->kind) ? IDEM_ESTORE : err;
+}
+
+static bool
+lmdb_stuck(void *self)
+{
+	const struct lmdb_store *s = self;
+
+	return s->group != NULL && group_in_doubt(s->group);
 }
 
 static enum idem_err
@@ -138,8 +160,12 @@ lmdb_close(void *self)
 {
 	struct lmdb_store *s = self;
 
+	group_close(&s->group);
 	kv_close(&s->kv);
 	idem_buf_free(&s->head);
+	idem_buf_free(&s->request);
+	idem_buf_free(&s->result);
+	idem_buf_free(&s->answer);
 	free(s);
 }
 
@@ -152,6 +178,7 @@ static const struct backend lmdb = {
 	.room = lmdb_room,
 	.check = lmdb_check,
 	.outside = lmdb_outside,
+	.stuck = lmdb_stuck,
 	.close = lmdb_close,
 };
 
@@ -313,7 +340,12 @@ store_lmdb_open(struct idem_store *base, const struct idem_store_config *config)
 	s->base = base;
 	s->max_bytes = config->max_bytes;
 	base->live.fd = -1;
+	s->wait_ms = config->wait_ms > 0 ? config->wait_ms : WAIT_MS;
+	s->plain = !config->durable; /* no flush to share */
 	idem_buf_init(&s->head, RECORD_HEAD_BYTES);
+	idem_buf_init(&s->request, OPERATION_BYTES);
+	idem_buf_init(&s->result, OPERATION_BYTES);
+	idem_buf_init(&s->answer, OPERATION_BYTES);
 	err = place_open(&s->place, config->place, config->create,
 	    place_fs_type, base->log);
 	if (err == IDEM_OK)

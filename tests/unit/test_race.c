@@ -82,9 +82,9 @@ once(struct race *r, size_t i)
 
 	make_op(&op, IDEM_OP_ONCE, i, &r->kit.answer);
 	op.apply = 1;
-	if (text_format(script, sizeof script, "put 0 %03zu:%02x%02x%02x%02x x\n"
-	    "say %03zu", i, op.token[0], op.token[1], op.token[2],
-	    op.token[3], i) != IDEM_OK)
+	if (text_format(script, sizeof script,
+	    "put 0 %03zu:%02x%02x%02x%02x x\nsay %03zu", i, op.token[0],
+	    op.token[1], op.token[2], op.token[3], i) != IDEM_OK)
 		_exit(2);
 	op.input = span_of(script);
 	if (idem_store_submit(r->kit.store, &op) != IDEM_OK ||

@@ -1,0 +1,230 @@
+/*
+ * lmdb_group.c - the LMDB back end's half of the group commit: operations as
+ * requests, a batch as one write transaction.
+ */
+#include <string.h>
+
+#include "base/text.h"
+#include "store/group.h"
+#include "store/lmdb_store.h"
+#include "store/op.h"
+
+/* The last batches, in LMDB's main table: its page is written with every commit
+ * anyway.  No table's name begins with NUL. */
+#define MARKS_KEY ((struct idem_span){ "\0batches", 8 })
+
+/* The whole result where it fits no slot: nothing was done, and who asked is to
+ * lead himself. */
+#define TOO_LONG IDEM_LIT("!")
+
+static enum idem_err
+begin(void *arg)
+{
+	struct lmdb_store *s = arg;
+	enum idem_err err = lmdb_crowded(s, &s->crowded);
+
+	return err != IDEM_OK ? err : kv_begin(s->kv, true, &s->batch);
+}
+
+static void
+outcome(struct idem_op *op, enum idem_err err, struct idem_buf *result)
+{
+	idem_buf_reset(result);
+	op_encode_outcome(op, err, result);
+}
+
+/* The operation in a child of its own; it ends, whatever happens. */
+static enum idem_err
+run_nested(struct lmdb_store *s, struct idem_op *op, struct idem_buf *result)
+{
+	struct kv_txn child;
+	enum idem_err err = kv_nested(&s->batch, &child);
+
+	if (err != IDEM_OK)
+		return err;
+	err = lmdb_run(s, &child, op, s->crowded);
+	outcome(op, err, result);
+	if (err == IDEM_OK && idem_buf_err(result) == IDEM_OK)
+		err = kv_commit(&child);
+	kv_abort(&child);
+	return err;
+}
+
+static enum idem_err
+run(void *arg, struct idem_span request, struct idem_buf *result)
+{
+	struct lmdb_store *s = arg;
+	struct idem_op op;
+	enum idem_err err = op_decode(request, &op);
+
+	op.answer = &s->answer;
+	idem_buf_reset(&s->answer);
+	if (err == IDEM_OK)
+		err = run_nested(s, &op, result);
+	if (s->batch.full)
+		return IDEM_EFULL;
+	if (err == IDEM_EMOVED)
+		return err; /* the environment is of no use any more */
+	if (err != IDEM_OK)
+		outcome(&op, err, result);
+	else if (idem_buf_err(result) == IDEM_ETOOBIG) {
+		idem_buf_reset(result);
+		idem_buf_puts(result, TOO_LONG);
+	}
+	return idem_buf_err(result);
+}
+
+static void
+failed(void *arg, enum idem_err err, struct idem_buf *result)
+{
+	struct idem_op op = { .verdict = IDEM_ABSENT_KEY };
+
+	(void)arg; /* the same for all */
+	outcome(&op, err, result);
+}
+
+static enum idem_err
+marks(struct kv_txn *t, unsigned char out[GROUP_MARKS_BYTES])
+{
+	struct idem_span value;
+	enum idem_err err = kv_get(t, KV_NAMES, MARKS_KEY, &value);
+
+	memset(out, 0, GROUP_MARKS_BYTES);
+	if (err == IDEM_OK && value.n == GROUP_MARKS_BYTES)
+		memcpy(out, value.p, GROUP_MARKS_BYTES);
+	return err;
+}
+
+static enum idem_err
+mark(void *arg, const unsigned char batch[GROUP_BATCH_BYTES])
+{
+	struct lmdb_store *s = arg;
+	unsigned char all[GROUP_MARKS_BYTES];
+	enum idem_err err = marks(&s->batch, all);
+
+	if (err != IDEM_OK)
+		return err;
+	group_marks_set(all, batch);
+	return kv_put(&s->batch, KV_NAMES, MARKS_KEY,
+	    (struct idem_span){ (const char *)all, sizeof all }, IDEM_ABSENT,
+	    false);
+}
+
+static enum idem_err
+commit(void *arg)
+{
+	struct lmdb_store *s = arg;
+
+	return kv_commit(&s->batch);
+}
+
+static void
+abort_batch(void *arg)
+{
+	struct lmdb_store *s = arg;
+
+	kv_abort(&s->batch);
+}
+
+static enum idem_err
+grow(void *arg)
+{
+	struct lmdb_store *s = arg;
+
+	/* beyond: a batch may hold the answers of finished work */
+	return kv_grow(s->kv, true);
+}
+
+static enum idem_err
+flush(void *arg)
+{
+	struct lmdb_store *s = arg;
+
+	return kv_flush(s->kv);
+}
+
+static enum idem_err
+find(void *arg, const unsigned char batch[GROUP_BATCH_BYTES], bool *committed)
+{
+	struct lmdb_store *s = arg;
+	unsigned char all[GROUP_MARKS_BYTES];
+	struct kv_txn t;
+	enum idem_err err = kv_begin(s->kv, true, &t);
+
+	if (err != IDEM_OK)
+		return err;
+	err = marks(&t, all);
+	kv_abort(&t);
+	*committed = group_marks_have(all, batch);
+	return err;
+}
+
+static bool
+mine(void *arg, struct idem_span request)
+{
+	const struct lmdb_store *s = arg;
+
+	return op_is_for(request, s->base->program);
+}
+
+/* --- the member's side ----------------------------------------------------*/
+
+static const struct group_work work = {
+	.begin = begin,
+	.run = run,
+	.failed = failed,
+	.mark = mark,
+	.commit = commit,
+	.abort = abort_batch,
+	.grow = grow,
+	.flush = flush,
+	.find = find,
+	.mine = mine,
+};
+
+/* At the first write: a process that only reads never attaches. */
+static enum idem_err
+attach(struct lmdb_store *s)
+{
+	struct group_work mine_now = work;
+	enum idem_err err;
+
+	mine_now.arg = s;
+	err = group_open(s->place.path, &mine_now, s->wait_ms, s->base->log,
+	    &s->group);
+	if (err == IDEM_OK || err == IDEM_EBUSY)
+		return err;
+	/* LMDB's own lock orders single commits and batches. */
+	s->plain = true;
+	return IDEM_OK;
+}
+
+enum idem_err
+lmdb_group_ready(struct lmdb_store *s, bool *ready)
+{
+	enum idem_err err = IDEM_OK;
+
+	if (s->group == NULL && !s->plain)
+		err = attach(s);
+	*ready = s->group != NULL;
+	return err;
+}
+
+enum idem_err
+lmdb_group_submit(struct lmdb_store *s, struct idem_op *op)
+{
+	enum idem_err err, failure;
+
+	idem_buf_reset(&s->request);
+	op_encode(op, s->base->program, &s->request);
+	if ((err = idem_buf_err(&s->request)) != IDEM_OK)
+		return err;
+	err = group_submit(s->group, idem_buf_span(&s->request), &s->result);
+	if (err == IDEM_OK && span_eq(idem_buf_span(&s->result), TOO_LONG))
+		err = group_lead(s->group, idem_buf_span(&s->request),
+		    &s->result);
+	if (err != IDEM_OK)
+		return err;
+	err = op_decode_outcome(idem_buf_span(&s->result), op, &failure);
+	return err != IDEM_OK ? err : failure;
+}
