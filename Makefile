@@ -22,9 +22,11 @@ WARN := -Wall -Wextra -Werror -Wpedantic -Wconversion -Wshadow -Wvla \
 OPT  ?= -O2 -g
 HARD := -fstack-protector-strong
 SAN  := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
-	-fno-omit-frame-pointer
+	-fno-omit-frame-pointer -DIDEM_FAILPOINTS
 CPPFLAGS += -D_FORTIFY_SOURCE=2
-IDEM_CPP := -Iinclude -Isrc -Ifcgi -D_GNU_SOURCE -DIDEM_VERSION='"$(VERSION)"'
+FLAVOUR  :=
+IDEM_CPP := -Iinclude -Isrc -Ifcgi -D_GNU_SOURCE $(FLAVOUR) \
+	-DIDEM_VERSION='"$(VERSION)"'
 IDEM_C   := -std=c11 $(WARN) $(HARD)
 LDFLAGS  += -Wl,-z,relro,-z,now
 LIBS     := -llmdb -lcrypto -lcjson -lunistring -lfcgi -lpthread
@@ -68,6 +70,12 @@ $(BUILD)/san/o/%.o: %.c
 	@$(CC) $(SAN) $(IDEM_CPP) $(IDEM_C) -MMD -MP -c -o $@ $<
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
+# The same programs with places where tests may kill them; nobody ships these.
+.PHONY: fail
+fail:
+	@$(MAKE) --no-print-directory BUILD='$(BUILD)/fail' \
+		FLAVOUR=-DIDEM_FAILPOINTS all
+
 # --- the unit tests: under AddressSanitizer and UndefinedBehaviorSanitizer -
 # A test of fcgi/tasks or fcgi/command links that program's objects but main.o;
 # helpers and the command come from libraries: a test holds what it uses.
@@ -94,9 +102,14 @@ deps:
 lint:
 	@tests/lint/run.sh
 
+.PHONY: shipped
+shipped: all $(BUILD)/san/libidem.a
+	@tests/lint/shipped.sh $(BUILD)/san/libidem.a \
+		$(BUILD)/tasks.fcgi $(BUILD)/idem
+
 .PHONY: check
 check: deps
-	@$(MAKE) --no-print-directory -k unit lint
+	@$(MAKE) --no-print-directory -k unit lint shipped
 
 # --- the programs behind real servers, and all tests -----------------------
 .PHONY: run
@@ -128,7 +141,28 @@ e2e: all $(for_e2e)
 .PHONY: test
 test: deps
 	@$(MAKE) --no-print-directory -j$(NJOBS) all programs-of-unit $(for_e2e)
-	@$(MAKE) --no-print-directory -k unit lint e2e
+	@$(MAKE) --no-print-directory -k unit lint shipped e2e
+
+# --- the bench: `make bench` takes minutes and writes docs/bench.tsv and .svg --
+bench_kit := pairs records sweep spawns
+bench_alone := bare barecgi
+bench_programs := $(addprefix $(BUILD)/bench/,$(bench_kit) $(bench_alone))
+$(addprefix $(BUILD)/bench/,$(bench_kit)): $(BUILD)/bench/%: \
+		$(BUILD)/o/tests/bench/%.o $(BUILD)/o/tests/bench/kit.o \
+		$(BUILD)/libidem.a
+	@mkdir -p $(@D)
+	@echo '  LINK $@'
+	@$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(addprefix $(BUILD)/bench/,$(bench_alone)): $(BUILD)/bench/%: \
+		tests/bench/%.c
+	@mkdir -p $(@D)
+	@echo '  CC   $@'
+	@$(CC) $(OPT) $(CFLAGS) -Wall -Wextra -Werror -o $@ $< -lfcgi
+
+.PHONY: bench
+bench: deps
+	@$(MAKE) --no-print-directory all $(bench_programs)
+	@$(PYTHON) tests/bench/bench.py
 
 # --- where packages put things ---------------------------------------------
 inst := $(DESTDIR)$(PREFIX)

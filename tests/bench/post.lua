@@ -1,0 +1,32 @@
+-- wrk: POST /vazifalar; MODE new: a fresh key each; replay: one of few keys,
+-- made beforehand; read: GET without a key.
+local mode = os.getenv("MODE")
+local prefix = os.getenv("PREFIX")
+local body = '{"matn":"Non olish #uy"}'
+local n, id = 0, 0
+local threads = 0
+
+function setup(thread)
+	thread:set("id", threads)
+	threads = threads + 1
+end
+
+function request()
+	if mode == "read" then
+		return wrk.format("GET", "/vazifalar/1")
+	end
+	n = n + 1
+	local key = mode == "new" and prefix .. "-" .. id .. "-" .. n
+	    or prefix .. "-" .. (n % 100)
+	return wrk.format("POST", "/vazifalar", {
+		["Content-Type"] = "application/json",
+		["Idempotency-Key"] = key,
+	}, body)
+end
+
+function done(summary, latency, requests)
+	local e = summary.errors
+	io.write(string.format("RESULT %d %d %d %d\n", summary.requests,
+	    summary.duration, e.status + e.connect + e.read + e.write +
+	    e.timeout, latency:percentile(99)))
+end
