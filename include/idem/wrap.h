@@ -57,6 +57,8 @@ struct idem_engine {
 IDEM_MUST_CHECK enum idem_err
 idem_engine_init(struct idem_engine *e, size_t max_bytes);
 void idem_engine_free(struct idem_engine *e);
+/* Between requests: give back every buffer that holds more than keep_bytes. */
+void idem_engine_rest(struct idem_engine *e, size_t keep_bytes);
 
 /* What the store calls for an operation with a handler; arg is the engine. */
 enum idem_err idem_engine_apply(void *arg, struct idem_tables *t,

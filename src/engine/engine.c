@@ -49,6 +49,18 @@ idem_engine_free(struct idem_engine *e)
 	idem_buf_free(&e->input);
 }
 
+void
+idem_engine_rest(struct idem_engine *e, size_t keep_bytes)
+{
+	struct idem_buf *const all[] = {
+		&e->input, &e->answer, &e->scratch.fields, &e->scratch.body,
+		&e->fp.text, &e->fp.json.members, &e->fp.json.moved,
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		idem_buf_trim(all[i], keep_bytes);
+}
+
 /* What a route's policy says of the answer travels in the operation. */
 #define FLAG_KEEP_5XX (UINT32_C(1) << 31)
 #define MAX_RESPONSE_MASK (FLAG_KEEP_5XX - 1)
