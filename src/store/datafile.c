@@ -1,5 +1,5 @@
 /*
- * datafile.c - LMDB's data file seen from outside; it knows nothing of LMDB.
+ * datafile.c - LMDB's files seen from outside; it knows nothing of LMDB.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +29,36 @@ datafile_expect(const char *dir, const struct idem_log *log)
 	idem_log(log, IDEM_ERROR, "%s: %s: start the web program first, it "
 	    "makes the store", path, strerror(errno));
 	return IDEM_ESTORE;
+}
+
+bool
+datafile_has_locks(const char *dir)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	return text_format(path, sizeof path, "%s/lock.mdb", dir) == IDEM_OK &&
+	    stat(path, &st) == 0;
+}
+
+int
+datafile_fill_locks(const char *dir)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int fd, err = 0;
+
+	if (text_format(path, sizeof path, "%s/lock.mdb", dir) != IDEM_OK)
+		return ENAMETOOLONG;
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	if (fstat(fd, &st) != 0)
+		err = errno;
+	else if (st.st_blocks * 512 < st.st_size)
+		err = posix_fallocate(fd, 0, st.st_size);
+	(void)close(fd);
+	return err;
 }
 
 void

@@ -1,5 +1,5 @@
 /*
- * datafile.h - what has to be seen to on LMDB's data file from outside.
+ * datafile.h - what has to be seen to on LMDB's files from outside.
  */
 #ifndef STORE_DATAFILE_H
 #define STORE_DATAFILE_H
@@ -11,6 +11,17 @@
 /* IDEM_ESTORE with a log line: there is none in this directory. */
 IDEM_MUST_CHECK enum idem_err
 datafile_expect(const char *dir, const struct idem_log *log);
+
+/* Is there a lock file yet?  Asked without opening it. */
+bool datafile_has_locks(const char *dir);
+
+/*
+ * Give LMDB's lock file all of its blocks: it is mapped, and a hole in it would
+ * be a SIGBUS on a full disk.  Only while this process has no environment open
+ * on it, for closing any descriptor of the file drops LMDB's locks; under the
+ * lock of openlock.h.  0 or errno.
+ */
+int datafile_fill_locks(const char *dir);
 
 /* Keep every descriptor of the file that fd has open out of programs that this
  * process starts: LMDB holds two and says only one. */

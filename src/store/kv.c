@@ -7,6 +7,7 @@
 #include "store/kv_lmdb.h"
 
 #include "store/datafile.h"
+#include "store/lend.h"
 
 /* What another process grew, or a reader's slot that a dead one left: put right
  * once.  false: it is something else. */
@@ -76,6 +77,7 @@ kv_commit(struct kv_txn *t)
 {
 	int rc = mdb_txn_commit(t->txn);
 
+	lend_end(&t->lent);
 	t->txn = NULL;
 	if (rc == EIO && datafile_disk_full(kv_fd(t->kv)))
 		rc = ENOSPC;
@@ -88,6 +90,7 @@ kv_abort(struct kv_txn *t)
 {
 	if (t->txn != NULL)
 		mdb_txn_abort(t->txn);
+	lend_end(&t->lent);
 	t->txn = NULL;
 }
 
@@ -144,7 +147,7 @@ kv_get(struct kv_txn *t, unsigned table, struct idem_span key,
 	MDB_val k = val_of(key), v;
 	int rc = mdb_get(t->txn, t->kv->dbi[table], &k, &v);
 
-	*value = rc == 0 ? span_of_val(v) : IDEM_ABSENT;
+	*value = rc == 0 ? lend(&t->lent, span_of_val(v)) : IDEM_ABSENT;
 	return rc == MDB_NOTFOUND ? IDEM_OK : kv_outcome(t, "get", rc);
 }
 
@@ -160,6 +163,7 @@ kv_put(struct kv_txn *t, unsigned table, struct idem_span key,
 		memcpy(v.mv_data, head.p, head.n);
 	if (rc == 0 && tail.n > 0)
 		memcpy((char *)v.mv_data + head.n, tail.p, tail.n);
+	lend_end(&t->lent);
 	return kv_outcome(t, "put", rc);
 }
 
@@ -169,6 +173,7 @@ kv_del(struct kv_txn *t, unsigned table, struct idem_span key)
 	MDB_val k = val_of(key);
 	int rc = mdb_del(t->txn, t->kv->dbi[table], &k, NULL);
 
+	lend_end(&t->lent);
 	return rc == MDB_NOTFOUND ? IDEM_OK : kv_outcome(t, "delete", rc);
 }
 
@@ -184,11 +189,22 @@ kv_last(struct kv_txn *t, unsigned table, struct idem_span *key,
 	if (rc != 0)
 		return kv_outcome(t, "last", rc);
 	if ((rc = mdb_cursor_get(c, &k, &v, MDB_LAST)) == 0) {
-		*key = span_of_val(k);
-		*value = span_of_val(v);
+		*key = lend(&t->lent, span_of_val(k));
+		*value = lend(&t->lent, span_of_val(v));
 	}
 	mdb_cursor_close(c);
 	return rc == MDB_NOTFOUND ? IDEM_OK : kv_outcome(t, "last", rc);
+}
+
+static bool
+visit(idem_entry_fn fn, void *arg, MDB_val k, MDB_val v)
+{
+	struct lent *lent = NULL;
+	bool go_on = fn(arg, lend(&lent, span_of_val(k)),
+	    lend(&lent, span_of_val(v)));
+
+	lend_end(&lent);
+	return go_on;
 }
 
 enum idem_err
@@ -203,7 +219,7 @@ kv_each(struct kv_txn *t, unsigned table, struct idem_span from,
 		return kv_outcome(t, "walk", rc);
 	rc = mdb_cursor_get(c, &k, &v, from.p == NULL ? MDB_FIRST :
 	    MDB_SET_RANGE);
-	while (rc == 0 && fn(arg, span_of_val(k), span_of_val(v)))
+	while (rc == 0 && visit(fn, arg, k, v))
 		rc = mdb_cursor_get(c, &k, &v, MDB_NEXT);
 	mdb_cursor_close(c);
 	return rc == MDB_NOTFOUND ? IDEM_OK : kv_outcome(t, "walk", rc);

@@ -15,10 +15,10 @@
  * stand too; and the free pages, to be read only. */
 #define KV_NAMES KV_TABLES_MAX
 #define KV_FREE (KV_TABLES_MAX + 1)
-#define KV_KEY_MAX 511 /* bytes */
 
 struct MDB_txn;
 struct kv;
+struct lent;
 
 struct kv_txn {
 	struct kv *kv;
@@ -26,6 +26,7 @@ struct kv_txn {
 	struct kv_txn *parent;
 	bool full;              /* it, or one nested in it, met a full map:
 	                         * abort, grow, and do all of it again */
+	struct lent *lent;      /* values whose time ends with it: lend.h */
 };
 
 struct kv_config {

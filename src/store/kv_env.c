@@ -120,6 +120,21 @@ open_patiently(struct kv *kv)
 	return rc;
 }
 
+/* The first one of all opens it twice, since LMDB makes its own lock file. */
+static int
+open_locked(struct kv *kv)
+{
+	int rc;
+
+	if (!datafile_has_locks(kv->dir)) {
+		if ((rc = open_patiently(kv)) != 0)
+			return rc;
+		mdb_env_close(kv->env);
+	}
+	rc = datafile_fill_locks(kv->dir);
+	return rc != 0 ? rc : open_patiently(kv);
+}
+
 /* A data file that was cut off: see datafile_reach(). */
 static enum idem_err
 reach_last_page(struct kv *kv)
@@ -150,7 +165,7 @@ start(struct kv *kv, bool create)
 		return err;
 	if ((err = openlock_take(kv->dir, kv->log, &lock)) != IDEM_OK)
 		return err;
-	rc = open_patiently(kv);
+	rc = open_locked(kv);
 	openlock_give(lock);
 	return rc != 0 ? kv_fail(kv, "open", rc) : IDEM_OK;
 }

@@ -41,11 +41,12 @@ call_handler(struct turn *u, struct kv_txn *t, struct idem_applied *applied)
 	err = base->apply(base->apply_arg, &tables, op, op->answer, applied);
 	if (err == IDEM_OK)
 		err = idem_buf_err(op->answer);
-	if (err == IDEM_OK) {
-		assert(applied->effect != IDEM_BY_STATUS);
-		assert(applied->kept_bytes <= op->answer->n);
-	}
-	return err;
+	if (err != IDEM_OK)
+		return err;
+	assert(applied->effect != IDEM_BY_STATUS);
+	assert(applied->kept_bytes <= op->answer->n);
+	return applied->kept_bytes > RECORD_ANSWER_MAX ? IDEM_ETOOBIG :
+	    IDEM_OK;
 }
 
 /* In a transaction of its own, so that nothing stays of what is undone. */
@@ -75,7 +76,8 @@ settle(struct turn *u, struct outcome *out)
 	if (op->apply == 0) {
 		*out = (struct outcome){ IDEM_DONE,
 			{ op->input.p, op->kept_bytes } };
-		return IDEM_OK;
+		return op->kept_bytes > RECORD_ANSWER_MAX ? IDEM_ETOOBIG :
+		    IDEM_OK;
 	}
 	if ((err = run_handler(u, &applied)) != IDEM_OK)
 		return err;
@@ -158,7 +160,7 @@ running(const struct idem_op *op)
 
 /* Clear the way and write the new record behind all others. */
 static enum idem_err
-replace(struct turn *u, const struct lmdb_victims *gone,
+replace(struct turn *u, const struct lmdb_victims *gone, uint64_t number,
     const struct idem_record *r)
 {
 	enum idem_err err = IDEM_OK;
@@ -167,7 +169,7 @@ replace(struct turn *u, const struct lmdb_victims *gone,
 		err = lmdb_drop(u->t, u->own.number, u->op->id);
 	for (size_t i = 0; err == IDEM_OK && i < gone->n; i++)
 		err = lmdb_drop(u->t, gone->one[i].number, gone->one[i].id);
-	return err != IDEM_OK ? err : lmdb_write(u->s, u->t, 0, r);
+	return err != IDEM_OK ? err : lmdb_append(u->s, u->t, number, r);
 }
 
 static enum idem_err
@@ -190,22 +192,23 @@ take(struct turn *u)
 	struct idem_record r = running(u->op);
 	struct lmdb_victims gone;
 	struct outcome out;
+	uint64_t number;
 	enum idem_err err;
 
 	if (u->crowded)
 		return full(u);
 	if ((err = lmdb_make_room(u->s, u->t, u->op, &u->own, &gone)) !=
-	    IDEM_OK)
+	    IDEM_OK || (err = lmdb_next_number(u->t, &number)) != IDEM_OK)
 		return err;
 	if (u->op->kind == IDEM_OP_CLAIM) {
 		u->op->verdict = IDEM_CLAIMED;
-		return replace(u, &gone, &r);
+		return replace(u, &gone, number, &r);
 	}
 	if ((err = settle(u, &out)) != IDEM_OK)
 		return err;
 	ended(&r, u->op, &out);
 	if (out.effect != IDEM_NONE)
-		return replace(u, &gone, &r);
+		return replace(u, &gone, number, &r);
 	return u->own.there ? lmdb_drop(u->t, u->own.number, u->op->id) :
 	    IDEM_OK;
 }

@@ -75,29 +75,20 @@ lmdb_find(struct lmdb_store *s, struct kv_txn *t,
 	return IDEM_OK;
 }
 
-static enum idem_err
-append(struct kv_txn *t, const struct idem_record *r, struct idem_span head)
+enum idem_err
+lmdb_next_number(struct kv_txn *t, uint64_t *number)
 {
 	struct idem_span last, value;
-	unsigned char key[8];
-	uint64_t number = 1;
 	enum idem_err err = kv_last(t, LMDB_LOG, &last, &value);
 
-	if (err != IDEM_OK)
-		return err;
-	if (last.n == 8)
-		number = u64_from_key((const unsigned char *)last.p) + 1;
-	err = kv_put(t, LMDB_LOG, number_key(number, key), head, r->answer,
-	    true);
-	if (err != IDEM_OK)
-		return err;
-	return kv_put(t, LMDB_RECORDS, id_key(r->id),
-	    number_key(number, key), IDEM_ABSENT, false);
+	*number = last.n == 8 ?
+	    u64_from_key((const unsigned char *)last.p) + 1 : 1;
+	return err;
 }
 
-enum idem_err
-lmdb_write(struct lmdb_store *s, struct kv_txn *t, uint64_t number,
-    const struct idem_record *r)
+static enum idem_err
+write_log(struct lmdb_store *s, struct kv_txn *t, uint64_t number,
+    const struct idem_record *r, bool append)
 {
 	unsigned char key[8];
 	enum idem_err err;
@@ -106,10 +97,26 @@ lmdb_write(struct lmdb_store *s, struct kv_txn *t, uint64_t number,
 	record_head(&s->head, r);
 	if ((err = idem_buf_err(&s->head)) != IDEM_OK)
 		return err;
-	if (number == 0)
-		return append(t, r, idem_buf_span(&s->head));
 	return kv_put(t, LMDB_LOG, number_key(number, key),
-	    idem_buf_span(&s->head), r->answer, false);
+	    idem_buf_span(&s->head), r->answer, append);
+}
+
+enum idem_err
+lmdb_write(struct lmdb_store *s, struct kv_txn *t, uint64_t number,
+    const struct idem_record *r)
+{
+	return write_log(s, t, number, r, false);
+}
+
+enum idem_err
+lmdb_append(struct lmdb_store *s, struct kv_txn *t, uint64_t number,
+    const struct idem_record *r)
+{
+	unsigned char key[8];
+	enum idem_err err = write_log(s, t, number, r, true);
+
+	return err != IDEM_OK ? err : kv_put(t, LMDB_RECORDS, id_key(r->id),
+	    number_key(number, key), IDEM_ABSENT, false);
 }
 
 enum idem_err

@@ -58,10 +58,17 @@ IDEM_MUST_CHECK enum idem_err
 lmdb_find_number(struct lmdb_store *s, struct kv_txn *t, uint64_t number,
     struct lmdb_found *out);
 
-/* Write the record, whose answer must not be borrowed from the store, in place
- * of the one with this number; 0: behind all others. */
+/* The number of a record behind all others. */
+IDEM_MUST_CHECK enum idem_err
+lmdb_next_number(struct kv_txn *t, uint64_t *number);
+
+/* Write the record, whose answer must not be borrowed from the store: in place
+ * of the one with this number, or as a new one behind all others. */
 IDEM_MUST_CHECK enum idem_err
 lmdb_write(struct lmdb_store *s, struct kv_txn *t, uint64_t number,
+    const struct idem_record *r);
+IDEM_MUST_CHECK enum idem_err
+lmdb_append(struct lmdb_store *s, struct kv_txn *t, uint64_t number,
     const struct idem_record *r);
 IDEM_MUST_CHECK enum idem_err
 lmdb_drop(struct kv_txn *t, uint64_t number,
@@ -104,8 +111,8 @@ lmdb_crowded(struct lmdb_store *s, bool *crowded);
 /*
  * Carry op out in this transaction.  crowded: nothing new may begin.
  * After any error but those that make the transaction itself useless (a full
- * map, a failing disk) nothing of op is left in it, so others in the same
- * transaction may stay.
+ * map, no memory for a page) nothing of op is left in it, so that others in the
+ * same transaction may stay.
  */
 IDEM_MUST_CHECK enum idem_err
 lmdb_run(struct lmdb_store *s, struct kv_txn *t, struct idem_op *op,

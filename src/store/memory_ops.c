@@ -126,6 +126,7 @@ take(struct mem_store *m, struct idem_op *op)
 	struct outcome out = { IDEM_BY_STATUS, IDEM_ABSENT };
 	void *block = m->records;
 	enum idem_err err;
+	uint64_t number;
 	size_t at;
 
 	if ((err = mem_make_room(m, op, &gone)) != IDEM_OK)
@@ -136,12 +137,13 @@ take(struct mem_store *m, struct idem_op *op)
 		return err;
 	if (op->kind == IDEM_OP_ONCE && (err = settle(m, op, &out)) != IDEM_OK)
 		return err;
+	number = m->n == 0 ? 1 : m->records[m->n - 1].number + 1;
 	if ((at = mem_find(m, op->id)) < m->n)
 		mem_drop(m, at);
 	if (out.effect != IDEM_NONE)
 		mem_drop_victims(m, &gone);
 	at = m->n++;
-	m->records[at].number = at == 0 ? 1 : m->records[at - 1].number + 1;
+	m->records[at].number = number;
 	m->records[at].r = running(op);
 	op->verdict = IDEM_CLAIMED;
 	if (op->kind == IDEM_OP_ONCE)

@@ -346,6 +346,11 @@ store_lmdb_open(struct idem_store *base, const struct idem_store_config *config)
 	idem_buf_init(&s->request, OPERATION_BYTES);
 	idem_buf_init(&s->result, OPERATION_BYTES);
 	idem_buf_init(&s->answer, OPERATION_BYTES);
+	/* Now, so that no write fails for it later. */
+	if (idem_buf_room(&s->head, RECORD_HEAD_BYTES) == NULL) {
+		free(s);
+		return IDEM_ENOMEM;
+	}
 	err = place_open(&s->place, config->place, config->create,
 	    place_fs_type, base->log);
 	if (err == IDEM_OK)

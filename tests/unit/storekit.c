@@ -171,6 +171,16 @@ remove_tree(const char *path)
 }
 
 void
+kit_remove(const struct kit *k, const char *name)
+{
+	char path[512];
+
+	assert_int_equal(text_format(path, sizeof path, "%s/%s", k->dir, name),
+	    IDEM_OK);
+	remove_tree(path);
+}
+
+void
 kit_close(struct kit *k)
 {
 	idem_store_close(&k->store);

@@ -30,6 +30,8 @@ void kit_open(struct kit *k, bool memory);
 void kit_make(struct kit *k, bool memory);
 enum idem_err kit_reopen(struct kit *k, bool create);
 void kit_close(struct kit *k);
+/* Remove a file or a whole folder of dir. */
+void kit_remove(const struct kit *k, const char *name);
 /* dir and name joined; static storage. */
 const char *kit_path(const struct kit *k, const char *name);
 /* Fails unless a line of the log holds this text. */

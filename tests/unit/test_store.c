@@ -91,17 +91,17 @@ an_orphan_is_unknown_or_claimed_anew(struct kit *k)
 		{ LEAVE, .token = '5' },
 		{ CLAIM, 'a', '7', .now = 7, .retry = true,
 		    .verdict = IDEM_CLAIMED, .took_over = true,
-		    .walk = "2bR 3aR" },
+		    .walk = "2bR 4aR" },
 		{ FINISH, 'a', '5', .now = 8, .input = "late",
 		    .verdict = IDEM_LOST },
 		{ FINISH, 'a', '7', .now = 8, .input = "mine",
-		    .verdict = IDEM_STORED, .walk = "2bR 3aD" },
+		    .verdict = IDEM_STORED, .walk = "2bR 4aD" },
 		{ LEAVE, .token = '7' },
 		{ LEAVE, .token = '2' },
 		{ ONCE, 'b', '8', .now = 9, .retry = true,
 		    .script = "put 0 x 1\nsay done anew",
 		    .verdict = IDEM_STORED, .took_over = true,
-		    .answer = "done anew", .walk = "3aD 4bD", .table = "x=1" },
+		    .answer = "done anew", .walk = "4aD 5bD", .table = "x=1" },
 	};
 
 	KIT_RUN(k, steps);
@@ -117,7 +117,7 @@ a_claim_may_be_repeated(struct kit *k)
 		    .walk = "1aR" },
 		{ CLAIM, 'a', '2', .verdict = IDEM_RUNNING },
 		{ ONCE, 'a', '1', .script = "say once",
-		    .verdict = IDEM_STORED, .answer = "once", .walk = "1aD" },
+		    .verdict = IDEM_STORED, .answer = "once", .walk = "2aD" },
 		{ ONCE, 'a', '1', .script = "say twice",
 		    .verdict = IDEM_REPLAY, .answer = "once" },
 	};
@@ -294,7 +294,7 @@ an_expired_record_counts_as_absent(struct kit *k)
 		{ RESOLVE, 'a', .now = 1100, .verdict = IDEM_ABSENT_KEY,
 		    .walk = "1aD" },
 		{ CLAIM, 'a', '2', 'x', .now = 1100, .verdict = IDEM_CLAIMED,
-		    .walk = "1aR" },
+		    .walk = "2aR" },
 		{ FINISH, 'a', '2', 'x', .now = 1500, .input = "b",
 		    .verdict = IDEM_STORED },
 		/* the time runs from the answer on, not from the claim */
@@ -359,7 +359,7 @@ full_drops_expired_then_old_ones(struct kit *k)
 		    .verdict = IDEM_REPLAY, .answer = "d" },
 		/* the unknown one is past its time at 5,000 */
 		{ CLAIM, 'e', '7', .now = 5000, .max_keys = 4,
-		    .verdict = IDEM_CLAIMED, .walk = "1rR 5cR 6eR" },
+		    .verdict = IDEM_CLAIMED, .walk = "1rR 5cR 7eR" },
 	};
 
 	KIT_RUN(k, steps);
@@ -377,7 +377,7 @@ expired_ones_go_before_older_ones(struct kit *k)
 		    .verdict = IDEM_STORED },
 		/* a was claimed first, but b is expired */
 		{ CLAIM, 'c', '3', .now = 1000, .max_keys = 2, .evict = true,
-		    .verdict = IDEM_CLAIMED, .walk = "1aD 2cR" },
+		    .verdict = IDEM_CLAIMED, .walk = "1aD 3cR" },
 	};
 
 	KIT_RUN(k, steps);
@@ -496,10 +496,10 @@ the_sweep_spares_a_key_claimed_anew(struct kit *k)
 		{ ONCE, 'a', '1', .now = 0, .input = "a",
 		    .verdict = IDEM_STORED },
 		{ CLAIM, 'a', '2', .now = 1000, .verdict = IDEM_CLAIMED },
-		{ SWEEP, .now = 2000, .swept = "0 0 0 0", .walk = "1aR" },
+		{ SWEEP, .now = 2000, .swept = "0 0 0 0", .walk = "2aR" },
 		{ FINISH, 'a', '2', .now = 2000, .input = "b",
 		    .verdict = IDEM_STORED },
-		{ SWEEP, .now = 2999, .swept = "0 0 0 0", .walk = "1aD" },
+		{ SWEEP, .now = 2999, .swept = "0 0 0 0", .walk = "2aD" },
 		{ LOOK, 'a', .now = 2999, .verdict = IDEM_REPLAY,
 		    .answer = "b" },
 	};

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -424,6 +425,69 @@ many_open_and_close(void **state)
 	assert_int_equal(room.nrecords, 8 * 40);
 }
 
+/* Eight processes make the same store at once. */
+static int
+make_and_claim(struct scene *s)
+{
+	static const struct step step = { ONCE, 'a', '1', .input = "x",
+	    .verdict = IDEM_STORED };
+	struct idem_op op;
+
+	hear(s->to_child);
+	if (kit_reopen(&s->kit, true) != IDEM_OK)
+		return 1;
+	kit_op(&s->kit, &step, &op);
+	if (io_random(op.token, sizeof op.token) != IDEM_OK ||
+	    idem_store_submit(s->kit.store, &op) != IDEM_OK)
+		return 2;
+	if (s->kit.lines.n > 0)
+		return 3;
+	return op.verdict == IDEM_STORED ? 10 :
+	    op.verdict == IDEM_REPLAY ? 11 : 4;
+}
+
+static void
+many_make_one_store(void **state)
+{
+	struct scene *s = *state;
+	unsigned nstored = 0, nreplayed = 0;
+	pid_t pids[8];
+	int status;
+
+	idem_store_close(&s->kit.store);
+	kit_remove(&s->kit, "store");
+	for (size_t i = 0; i < COUNT(pids); i++) {
+		pids[i] = fork();
+		assert_true(pids[i] >= 0);
+		if (pids[i] == 0)
+			_exit(make_and_claim(s));
+	}
+	for (size_t i = 0; i < COUNT(pids); i++)
+		tell(s->to_child);
+	for (size_t i = 0; i < COUNT(pids); i++) {
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_true(WIFEXITED(status));
+		assert_in_range(WEXITSTATUS(status), 10, 11);
+		nstored += WEXITSTATUS(status) == 10;
+		nreplayed += WEXITSTATUS(status) == 11;
+	}
+	assert_int_equal(nstored, 1);
+	assert_int_equal(nreplayed, 7);
+}
+
+/* LMDB maps it: a hole would be a SIGBUS on a full disk. */
+static void
+the_lock_file_has_no_holes(void **state)
+{
+	struct scene *s = *state;
+	struct stat st;
+
+	assert_int_equal(stat(kit_path(&s->kit, "store/lock.mdb"), &st), 0);
+	assert_in_range(st.st_size, 2048 * 64, 2050 * 64);
+	assert_true(st.st_blocks * 512 >= st.st_size);
+	assert_int_equal(st.st_mode & 07777, 0600);
+}
+
 static void
 durable_works_alike(void **state)
 {
@@ -455,6 +519,8 @@ main(void)
 		TEST(the_sweep_clears_dead_readers),
 		TEST(a_program_inherits_nothing),
 		TEST(many_open_and_close),
+		TEST(many_make_one_store),
+		TEST(the_lock_file_has_no_holes),
 		TEST(durable_works_alike),
 	};
 
