@@ -5,12 +5,17 @@
 #include "base/text.h"
 #include "cgi.h"
 
+#define DRAIN_BYTES 16384
+
 static long
 read_in(void *arg, void *p, size_t n)
 {
-	const struct cgi_fds *fds = arg;
+	struct cgi_fds *fds = arg;
+	long got = io_read(fds->in, p, n);
 
-	return io_read(fds->in, p, n);
+	if (got > 0)
+		fds->nread += (uint64_t)got;
+	return got;
 }
 
 static enum idem_err
@@ -26,6 +31,36 @@ cgi_exchange(const char *const *vars, struct cgi_fds *fds)
 {
 	return (struct exchange){ .vars = vars, .read = read_in,
 		.write = write_out, .arg = fds };
+}
+
+static struct idem_span
+announced(const char *const *vars)
+{
+	const struct idem_span name = IDEM_LIT("CONTENT_LENGTH=");
+
+	for (; *vars != NULL; vars++)
+		if (span_starts(span_of(*vars), name))
+			return span_from(span_of(*vars), name.n);
+	return IDEM_ABSENT;
+}
+
+void
+cgi_drain(const char *const *vars, struct cgi_fds *fds)
+{
+	char rest[DRAIN_BYTES];
+	uint64_t n;
+
+	if (parse_u64(announced(vars), UINT64_MAX, &n) != IDEM_OK)
+		return;
+	/* a server need not show an end behind the announced bytes
+	 * (RFC 3875 4.2), so no read may go past them */
+	while (fds->nread < n) {
+		uint64_t left = n - fds->nread;
+
+		if (read_in(fds, rest, left < sizeof rest ? (size_t)left :
+		    sizeof rest) <= 0)
+			return;
+	}
 }
 
 bool

@@ -12,8 +12,16 @@
 struct cgi_fds {
 	int in;
 	int out;
+	uint64_t nread; /* bytes of the body; 0 at the start */
 };
 struct exchange cgi_exchange(const char *const *vars, struct cgi_fds *fds);
+
+/*
+ * Read what is left of a body whose length was announced, after the answer: to
+ * end with a part unread resets mod_cgid's socket, and Apache then drops the
+ * answer.
+ */
+void cgi_drain(const char *const *vars, struct cgi_fds *fds);
 
 /* Do the variables hold a CGI request? */
 bool cgi_is_request(const char *const *vars);

@@ -226,17 +226,18 @@ refuse_request(void *arg, struct exchange *x)
 static int
 serve_cgi(struct front *f)
 {
-	struct cgi_fds fds = { STDIN_FILENO, STDOUT_FILENO };
+	struct cgi_fds fds = { .in = STDIN_FILENO, .out = STDOUT_FILENO };
 	struct exchange x = cgi_exchange(environment(), &fds);
 	struct worker w = worker_of(f);
 	int status;
 
 	if ((status = read_settings(f, true)) != EX_OK ||
-	    (status = check_settings(f)) != EX_OK) {
+	    (status = check_settings(f)) != EX_OK)
 		refuse_request(f, &x);
-		return status;
-	}
-	return worker_run_one(&w, &x);
+	else
+		status = worker_run_one(&w, &x);
+	cgi_drain(x.vars, &fds);
+	return status;
 }
 
 /* --- FastCGI ---------------------------------------------------------- */

@@ -31,8 +31,8 @@ class KilledAtRandom:
 
     def test_workers_killed_under_load(self):
         with Load(self) as load:
-            for _ in range(12):
-                load.until_done(5)
+            for _ in range(8):
+                load.until_done(4)
                 for pid in self.server.workers()[:2]:
                     proc.send_signal(pid, signal.SIGKILL)
             load.until_done(10)
