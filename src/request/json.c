@@ -62,7 +62,6 @@ static inline struct json_pos
 string(struct json_scan *s, struct json_pos at)
 {
 	*at.o++ = *at.p++;
-	s->odd = false;
 	if (s->end - at.p >= JSON_CHUNK) {
 		struct json_chunk c = json_chunk_at(at.p);
 
@@ -102,31 +101,24 @@ literal(struct json_scan *s, struct json_pos at)
 }
 
 /*
- * The head of a name of n bytes in the output.  Where its order is that of its
- * bytes, these are read from the text: to load what was just stored in pieces
- * has to wait.
+ * The head of the name that was read at offset at and written at start.  Where
+ * that will do it is taken from the text: to load what was just stored in
+ * pieces has to wait.
  */
 static inline uint64_t
-name_head(const struct json_scan *s, size_t start, size_t at, size_t n)
+name_head(const struct json_scan *s, size_t start, size_t at)
 {
 	const unsigned char *name = s->text + at + 1;
-	uint64_t w;
+	uint64_t head;
 
-	if (s->end - name < 8)
-		return json_name_head(s->base + start + 1);
-	w = json_word(name);
-	if (n < 8)
-		w &= (UINT64_C(1) << 8 * n) - 1;
-	if (s->odd && (json_has(w, '\\') || json_has_high(w)))
-		return json_name_head(s->base + start + 1);
-	return json_big_endian(w);
+	if (s->end - name >= 8 && json_plain_head(name, &head))
+		return head;
+	return json_name_head(s->base + start + 1);
 }
 
-/* Note a member of the innermost object, whose name stands from start up to
- * behind its closing quote. */
+/* Note a member of the innermost object; its name was written. */
 static inline bool
-add_member(struct json_scan *s, size_t start, const unsigned char *name_end,
-    size_t at)
+add_member(struct json_scan *s, size_t start, size_t at)
 {
 	struct json_level *in = &s->level[s->depth - 1];
 	struct json_member *m;
@@ -134,8 +126,7 @@ add_member(struct json_scan *s, size_t start, const unsigned char *name_end,
 	if (s->nmembers == s->members_cap && !json_members_grow(s))
 		return false;
 	m = &s->members[s->nmembers++];
-	m->head = name_head(s, start, at,
-	    (size_t)(name_end - s->base) - start - 2);
+	m->head = name_head(s, start, at);
 	m->start = start;
 	m->at = at;
 	if (in->unsorted || s->nmembers - in->first == 1)
@@ -158,7 +149,7 @@ member_name(struct json_scan *s, struct json_pos at)
 	at = string(s, at);
 	if (at.p == NULL)
 		return at;
-	if (s->depth <= IDEM_JSON_DEPTH && !add_member(s, start, at.o, from))
+	if (s->depth <= IDEM_JSON_DEPTH && !add_member(s, start, from))
 		return json_fail(s, IDEM_ENOMEM, at.p);
 	at = skip_space(s, at);
 	if (json_peek(s, at.p) != ':')

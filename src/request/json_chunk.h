@@ -66,6 +66,22 @@ json_big_endian(uint64_t w)
 	    (w & UINT64_C(0x00ff00ff00ff00ff)) << 8;
 }
 
+/*
+ * What the 8 bytes at p hold of a name that ends at a quote, as a number that
+ * orders as names do; zeros stand behind the end.  false: an escape or a code
+ * point of U+E000 and above makes that harder.
+ */
+static inline bool
+json_plain_head(const unsigned char *p, uint64_t *head)
+{
+	uint64_t w = json_word(p), quote = w ^ JSON_EACH('"');
+	uint64_t ends = (quote - JSON_EACH(1)) & ~quote & JSON_EACH(0x80);
+
+	w &= ((ends & (0 - ends)) >> 7) - 1; /* all of it where none ends */
+	*head = json_big_endian(w);
+	return !json_has(w, '\\') && !json_has_high(w);
+}
+
 /* Index of the lowest bit of mask, which is not 0. */
 static inline unsigned
 json_lowest(uint64_t mask)

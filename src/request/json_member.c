@@ -32,9 +32,12 @@ name_byte(const unsigned char **p)
 uint64_t
 json_name_head(const unsigned char *p)
 {
-	uint64_t head = 0;
+	uint64_t head;
 	int shift = 64, c;
 
+	if (json_plain_head(p, &head))
+		return head;
+	head = 0;
 	while (shift > 0 && (c = name_byte(&p)) >= 0) {
 		shift -= 8;
 		head |= (uint64_t)c << shift;

@@ -40,7 +40,6 @@ struct json_scan {
 	size_t depth;
 	struct json_level level[IDEM_JSON_DEPTH];
 	bool object;       /* the innermost open one is an object */
-	bool odd;          /* the last string held escapes or more than ASCII */
 	size_t inexact_at; /* SIZE_MAX: nothing inexact was met yet */
 	enum idem_err err;
 	size_t at;

@@ -4,9 +4,10 @@
  */
 #include "request/json_scan.h"
 
-#define FEW 16   /* members that are ranked, each against each */
-#define RUN 8    /* sorted by insertion before runs are merged */
-#define MANY 256 /* members that are worth counting bytes */
+#define FEW 16     /* members that are ranked, each against each */
+#define SHORT 1024 /* bytes of members that are copied on the stack */
+#define RUN 8      /* sorted by insertion before runs are merged */
+#define MANY 256   /* members that are worth counting bytes */
 
 /* A member's place: what is moved while sorting. */
 struct key {
@@ -228,7 +229,7 @@ put_members(struct json_scan *s, const struct object *o, const struct key *k,
 	size_t start = o->m[0].start;
 	unsigned char *to = s->base + start;
 
-	memcpy(copy, to, o->end - start);
+	copy_chunks(copy, to, o->end - start);
 	for (size_t i = 0; i < o->n; i++) {
 		const struct json_member *m = &o->m[k[i].index];
 		size_t end = k[i].index + 1 < o->n ? m[1].start - 1 : o->end;
@@ -240,26 +241,35 @@ put_members(struct json_scan *s, const struct object *o, const struct key *k,
 	}
 }
 
+/* The rare case: many members, long ones, or names that differ late. */
+static bool
+sort_any(struct json_scan *s, const struct object *o)
+{
+	struct idem_buf *moved = &s->work->moved;
+	size_t nbytes = o->end - o->m[0].start + JSON_CHUNK;
+	struct key *k;
+
+	idem_buf_reset(moved);
+	k = (void *)idem_buf_room(moved, 2 * o->n * sizeof *k + nbytes);
+	if (k == NULL)
+		return false;
+	fill_keys(s, o, k);
+	sort_many(s, o, k, k + o->n);
+	put_members(s, o, k, (void *)(k + 2 * o->n));
+	return true;
+}
+
 bool
 json_members_sort(struct json_scan *s, const struct json_level *in,
     const unsigned char *end)
 {
 	struct object o = { s->members + in->first, s->nmembers - in->first,
 		(size_t)(end - s->base) };
-	size_t nbytes = o.end - o.m[0].start + JSON_CHUNK;
-	struct idem_buf *moved = &s->work->moved;
-	struct key few[FEW], *keys;
+	unsigned char copy[SHORT + JSON_CHUNK];
+	struct key k[FEW];
 
-	idem_buf_reset(moved);
-	keys = (void *)idem_buf_room(moved, 2 * o.n * sizeof *keys + nbytes);
-	if (keys == NULL)
-		return false;
-	if (o.n <= FEW && rank_few(&o, few)) {
-		put_members(s, &o, few, (void *)keys);
-		return true;
-	}
-	fill_keys(s, &o, keys);
-	sort_many(s, &o, keys, keys + o.n);
-	put_members(s, &o, keys, (void *)(keys + 2 * o.n));
+	if (o.n > FEW || o.end - o.m[0].start > SHORT || !rank_few(&o, k))
+		return sort_any(s, &o);
+	put_members(s, &o, k, copy);
 	return true;
 }

@@ -28,10 +28,8 @@ copy_run(struct json_scan *s, struct json_pos at)
 			memcpy(at.o, at.p, JSON_CHUNK);
 		} else
 			c = last_chunk(s, at);
-		if (c.beyond || state != JSON_UTF8_START) {
+		if (c.beyond || state != JSON_UTF8_START)
 			state = json_utf8_chunk(state, at.o, c.n);
-			s->odd = true;
-		}
 		at.p += c.n;
 		at.o += c.n;
 	} while (c.n == JSON_CHUNK);
@@ -68,7 +66,6 @@ json_string_rest(struct json_scan *s, struct json_pos at)
 			return at;
 		if (json_peek(s, at.p) != '\\')
 			break;
-		s->odd = true;
 		at = json_peek(s, at.p + 1) == 'u' ?
 		    json_unicode_escape(s, at) : simple_escape(s, at);
 		if (at.p == NULL)
