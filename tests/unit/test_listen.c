@@ -207,6 +207,9 @@ the_lock_speaks_for_the_socket(void **state)
 	assert_int_equal(second.fd, -1);
 	assert_int_equal(second.lock_fd, -1);
 	assert_true(can_connect(f));
+
+	assert_int_equal(unlink(f->path), 0); /* even where nobody answers */
+	assert_int_equal(listen_open(f->where, &f->log, &second), IDEM_EBUSY);
 	listen_close(&first);
 }
 
@@ -456,6 +459,19 @@ handed_on(const struct fixture *f)
 	    !listen_handed_on(f->where, &l); /* once */
 }
 
+/* What a child inherits of its parent's environment is not for it. */
+static bool
+handed_on_to_another_process(const struct fixture *f)
+{
+	struct listener made, l;
+	char text[40];
+
+	return listen_open(f->where, &f->log, &made) == IDEM_OK &&
+	    text_format(text, sizeof text, "%ld:%d", (long)getppid(),
+	    made.fd) == IDEM_OK && setenv("FRONT_SOCKET", text, 1) == 0 &&
+	    !listen_handed_on(f->where, &l) && l.fd == -1;
+}
+
 static bool
 taken_back(const struct fixture *f)
 {
@@ -476,7 +492,7 @@ from_elsewhere(void **state)
 	static bool (*const checks[])(const struct fixture *f) = {
 		nothing_comes, descriptor_0_comes, other_sockets_at_0_do_not,
 		listen_fds_come, listen_fds_of_another_process, no_listen_fds,
-		handed_on, taken_back,
+		handed_on, handed_on_to_another_process, taken_back,
 	};
 
 	for (size_t i = 0; i < COUNT(checks); i++)
