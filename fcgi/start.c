@@ -186,7 +186,8 @@ supervise(struct front *f)
 	const struct supervisor s = { .nworkers = f->args.nworkers,
 		.log = &f->log, .work = work, .rehearse = rehearse,
 		.renew = renew, .arg = f, .pause_ms = 100,
-		.max_pause_ms = 10000, .stable_ms = 10000, .stop_ms = 10000 };
+		.max_pause_ms = 10000, .stable_ms = 10000, .stop_ms = 10000,
+		.old_ms = 120000 };
 	int status = supervisor_run(&s);
 
 	listen_close(&f->listener);

@@ -198,7 +198,7 @@ kill_late(const struct group *g, struct leaving *l, int64_t now_ms)
 	if (l->pid == 0 || now_ms < l->kill_at_ms)
 		return;
 	idem_log(g->s->log, IDEM_ERROR, "killing process %ld: it did not leave "
-	    "within %d ms", (long)l->pid, g->s->stop_ms);
+	    "in time", (long)l->pid);
 	(void)kill(l->pid, SIGKILL);
 	l->kill_at_ms = NEVER;
 }
@@ -219,6 +219,12 @@ kill_all_late(struct group *g, int64_t now_ms)
 	g->kill_at_ms = NEVER;
 }
 
+static int64_t
+sooner(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 static void
 stop(struct group *g, int sig)
 {
@@ -232,12 +238,15 @@ stop(struct group *g, int sig)
 		return;
 	g->stopping = true;
 	g->kill_at_ms = io_steady_ms() + g->s->stop_ms;
+	for (size_t i = 0; i < SUPERVISOR_WORKERS_MAX; i++)
+		g->old[i].kill_at_ms = sooner(g->old[i].kill_at_ms,
+		    g->kill_at_ms);
 }
 
 static void
 take_over_old(struct group *g)
 {
-	int64_t kill_at_ms = io_steady_ms() + g->s->stop_ms;
+	int64_t kill_at_ms = io_steady_ms() + g->s->old_ms;
 
 	for (size_t i = 0; i < SUPERVISOR_WORKERS_MAX; i++) {
 		pid_t pid = legacy_next();
@@ -259,12 +268,6 @@ anyone_left(const struct group *g)
 		if (g->slot[i].pid != 0 || g->old[i].pid != 0)
 			return true;
 	return g->rehearsal.pid != 0;
-}
-
-static int64_t
-sooner(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
 }
 
 static int64_t

@@ -30,9 +30,10 @@ struct supervisor {
 	/*
 	 * A worker is replaced after pause_ms.  The pause doubles up to
 	 * max_pause_ms while workers fail before they are stable_ms old.  Who
-	 * does not leave within stop_ms of being asked is killed.
+	 * does not leave within stop_ms of being asked is killed; the old
+	 * workers of a renewed program, for whom nobody waits, have old_ms.
 	 */
-	int pause_ms, max_pause_ms, stable_ms, stop_ms;
+	int pause_ms, max_pause_ms, stable_ms, stop_ms, old_ms;
 };
 
 /*

@@ -91,11 +91,17 @@ renew(void *arg)
 	_exit(supervisor_run(&f->s));
 }
 
-/* As after an exec() that failed. */
+/* As after an exec() that failed.  Each time all workers are left, and none
+ * twice. */
 static void
 renew_in_vain(void *arg)
 {
-	say(arg, 'N');
+	struct idem_span rest = span_of(getenv("FRONT_WORKERS")), one;
+	int n = 0;
+
+	while (span_next(&rest, ',', &one))
+		n++;
+	say(arg, n == WORKERS ? 'N' : '!');
 }
 
 static int
@@ -116,7 +122,7 @@ setup(void **state)
 	f->s = (struct supervisor){ .nworkers = WORKERS, .log = &f->log,
 		.work = work, .rehearse = rehearse, .renew = renew, .arg = f,
 		.pause_ms = 10, .max_pause_ms = 80, .stable_ms = 3600000,
-		.stop_ms = 10000 };
+		.stop_ms = 10000, .old_ms = 60000 };
 	*state = f;
 	return 0;
 }
@@ -249,7 +255,7 @@ who_does_not_leave_is_killed(void **state)
 	expect_end(f);
 	expect_gone(worker);
 	assert_int_equal(text_format(want, sizeof want, "error: killing "
-	    "process %ld: it did not leave within 50 ms\n", (long)worker),
+	    "process %ld: it did not leave in time\n", (long)worker),
 	    IDEM_OK);
 	expect_log(f, want);
 }
@@ -418,6 +424,9 @@ an_exec_that_fails_changes_nothing(void **state)
 	assert_int_equal(kill(f->pid, SIGHUP), 0);
 	(void)hear(f, 'R');
 	assert_int_equal(hear(f, 'N'), f->pid);
+	assert_int_equal(kill(f->pid, SIGHUP), 0);
+	(void)hear(f, 'R');
+	assert_int_equal(hear(f, 'N'), f->pid);
 	assert_int_equal(kill(workers[0], SIGKILL), 0);
 	(void)hear(f, 'W'); /* it still replaces the dead */
 	assert_int_equal(kill(f->pid, SIGTERM), 0);
@@ -471,7 +480,7 @@ an_old_worker_that_does_not_leave_is_killed(void **state)
 
 	f->manner = STUBBORN;
 	f->s.nworkers = 1;
-	f->s.stop_ms = 100;
+	f->s.old_ms = 100;
 	start(f, &old, 1);
 	assert_int_equal(kill(f->pid, SIGHUP), 0);
 	(void)hear(f, 'R');
@@ -492,6 +501,32 @@ an_old_worker_that_does_not_leave_is_killed(void **state)
 	assert_int_equal(kill(f->pid, SIGTERM), 0);
 	(void)hear(f, 'T');
 	expect_end(f);
+}
+
+/* Who stops the new program does not wait for the old one's workers either. */
+static void
+stopping_counts_for_old_workers_too(void **state)
+{
+	struct fixture *f = *state;
+	pid_t old;
+
+	f->manner = STUBBORN;
+	f->s.nworkers = 1;
+	f->s.stop_ms = 100;
+	start(f, &old, 1);
+	assert_int_equal(kill(f->pid, SIGHUP), 0);
+	(void)hear(f, 'R');
+	assert_int_equal(hear(f, 'N'), f->pid);
+	for (int i = 0; i < 2; i++) { /* 'W' and 'T', in either order */
+		struct word w;
+
+		assert_int_equal(io_read(f->hear, &w, sizeof w),
+		    (long)sizeof w);
+		assert_true(w.what == 'T' || w.what == 'W');
+	}
+	assert_int_equal(kill(f->pid, SIGTERM), 0);
+	expect_end(f);
+	expect_gone(old);
 }
 
 static void
@@ -550,6 +585,7 @@ main(void)
 		WITH_PIPES(an_exec_that_fails_changes_nothing),
 		WITH_PIPES(a_renewed_supervisor_takes_the_old_workers_over),
 		WITH_PIPES(an_old_worker_that_does_not_leave_is_killed),
+		WITH_PIPES(stopping_counts_for_old_workers_too),
 		cmocka_unit_test(only_running_children_are_believed),
 	};
 
