@@ -4,6 +4,7 @@
  */
 #include <fcgiapp.h>
 #include <limits.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "fastcgi.h"
@@ -64,6 +65,25 @@ take_over(FCGX_Request *req, int conn)
 	return FCGX_Accept_r(req);
 }
 
+/*
+ * Write the end of the answer and of the request at once: a web server that has
+ * counted the answer's bytes may close before a second write.  FCGX_Finish_r()
+ * closes the streams in this order, too, but does not say how that went.
+ * Where all that the web server sends was read, nothing is lost by closing
+ * without waiting for it to close first, as libfcgi otherwise does.
+ */
+static enum fastcgi_end
+finish(FCGX_Request *req)
+{
+	bool unheard;
+
+	(void)FCGX_FClose(req->err); /* its lines went to descriptor 2 before */
+	unheard = FCGX_FClose(req->out) != 0;
+	if (FCGX_GetChar(req->in) == EOF && FCGX_GetError(req->in) == 0)
+		(void)FCGX_Detach(req); /* an open connection: cannot fail */
+	return unheard ? FASTCGI_UNHEARD : FASTCGI_SERVED;
+}
+
 static enum fastcgi_end
 serve_accepted(FCGX_Request *req, exchange_fn serve, void *arg)
 {
@@ -76,9 +96,7 @@ serve_accepted(FCGX_Request *req, exchange_fn serve, void *arg)
 		return FASTCGI_ROLE;
 	x.vars = (const char *const *)req->envp;
 	serve(arg, &x);
-	/* a stream that failed before is closed, and flushing it succeeds */
-	return FCGX_FFlush(req->out) != 0 || FCGX_GetError(req->out) != 0 ?
-	    FASTCGI_UNHEARD : FASTCGI_SERVED;
+	return finish(req);
 }
 
 enum fastcgi_end
@@ -90,9 +108,6 @@ fastcgi_serve(int conn, exchange_fn serve, void *arg)
 	if (take_over(&req, conn) != 0)
 		return FASTCGI_NOTHING;
 	end = serve_accepted(&req, serve, arg);
-	if (end == FASTCGI_SERVED || end == FASTCGI_UNHEARD)
-		FCGX_Finish_r(&req);
-	if (req.ipcFd >= 0)
-		FCGX_Free(&req, 1);
+	FCGX_Free(&req, 1);
 	return end;
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -16,11 +17,15 @@
 
 #define NO_DESCRIPTORS_MS 500 /* pause before the next accept */
 
+/* What a worker waits for. */
+enum { A_SIGNAL = 1, A_CONNECTION = 2 };
+
 struct loop {
 	const struct worker *w;
 	struct idem_log log;
 	void *app;
 	int signal_fd;
+	int epoll_fd; /* both that and the listening socket */
 	int64_t idle_at_ms; /* when house-keeping is due */
 	bool leave;
 	int status;
@@ -132,32 +137,69 @@ keep_house(struct loop *l)
 	ask_leave(l);
 }
 
+/* What is ready within ms. */
+static unsigned
+ready(struct loop *l, int ms)
+{
+	struct epoll_event events[2];
+	int n = epoll_wait(l->epoll_fd, events, 2, ms);
+	unsigned what = 0;
+
+	if (n < 0 && errno != EINTR) {
+		idem_log(&l->log, IDEM_ERROR, "epoll_wait: %s",
+		    strerror(errno));
+		l->status = EX_OSERR;
+		l->leave = true;
+	}
+	for (int i = 0; i < n; i++)
+		what |= events[i].data.u32;
+	return what;
+}
+
+/* A worker that sleeps is the only one that is woken for a connection, so it
+ * takes it also when a signal came then; otherwise a signal goes first. */
 static void
 turn(struct loop *l)
 {
-	struct pollfd fds[] = {
-		{ .fd = l->signal_fd, .events = POLLIN },
-		{ .fd = l->w->listen_fd, .events = POLLIN },
-	};
+	unsigned what = ready(l, 0);
 	int64_t wait_ms = l->idle_at_ms - io_steady_ms();
 
-	if (poll(fds, 2, wait_ms < 0 ? 0 : (int)wait_ms) < 0 &&
-	    errno != EINTR) {
-		idem_log(&l->log, IDEM_ERROR, "poll: %s", strerror(errno));
-		l->status = EX_OSERR;
+	if ((what & A_SIGNAL) != 0)
 		l->leave = true;
+	else if (what == 0 && wait_ms > 0)
+		what = ready(l, (int)wait_ms);
+	if (l->leave)
 		return;
-	}
-	if (fds[0].revents != 0) {
-		l->leave = true;
-		return;
-	}
-	if (fds[1].revents != 0)
+	if ((what & A_CONNECTION) != 0)
 		take_connection(l);
 	if (!l->leave && io_steady_ms() >= l->idle_at_ms) {
 		keep_house(l);
 		l->idle_at_ms = io_steady_ms() + l->w->idle_ms;
 	}
+}
+
+static bool
+watch(struct loop *l, int fd, uint32_t events, uint32_t what)
+{
+	struct epoll_event e = { .events = events, .data.u32 = what };
+
+	return epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &e) == 0;
+}
+
+/* Exclusive, as in accept(2): of many idle workers one is woken, not all. */
+static bool
+open_events(struct loop *l)
+{
+	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (l->epoll_fd >= 0 && watch(l, l->signal_fd, EPOLLIN, A_SIGNAL) &&
+	    watch(l, l->w->listen_fd, EPOLLIN | EPOLLEXCLUSIVE, A_CONNECTION))
+		return true;
+	idem_log(&l->log, IDEM_ERROR, "epoll on descriptor %d: %s",
+	    l->w->listen_fd, strerror(errno));
+	l->status = EX_OSERR;
+	if (l->epoll_fd >= 0)
+		(void)close(l->epoll_fd);
+	return false;
 }
 
 static bool
@@ -193,6 +235,10 @@ worker_run(const struct worker *w)
 
 	if (!open_program(&l))
 		return l.status;
+	if (!open_events(&l)) {
+		close_program(&l);
+		return l.status;
+	}
 	/* so that a worker whose connection another one took does not stay in
 	 * accept(), deaf to signals */
 	(void)fcntl(w->listen_fd, F_SETFL,
@@ -200,6 +246,7 @@ worker_run(const struct worker *w)
 	l.idle_at_ms = io_steady_ms() + w->idle_ms;
 	while (!l.leave)
 		turn(&l);
+	(void)close(l.epoll_fd);
 	close_program(&l);
 	return l.status;
 }

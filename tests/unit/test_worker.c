@@ -4,6 +4,7 @@
  */
 #include "tests.h"
 
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <poll.h>
 #include <signal.h>
@@ -222,6 +223,56 @@ a_worker_leaves_when_its_program_was_replaced(void **state)
 	expect_logged(o, "/log was replaced");
 }
 
+/* How often a process went to sleep. */
+static int64_t
+nsleeps(pid_t pid)
+{
+	static const char name[] = "\nvoluntary_ctxt_switches:\t";
+	char path[64], status[4096] = "";
+	struct idem_span rest;
+	uint64_t n;
+	int fd;
+
+	assert_int_equal(text_format(path, sizeof path, "/proc/%ld/status",
+	    (long)pid), IDEM_OK);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(io_read(fd, status, sizeof status - 1) > 0);
+	assert_int_equal(close(fd), 0);
+	assert_non_null(strstr(status, name));
+	rest = span_of(strstr(status, name) + sizeof name - 1);
+	assert_int_equal(parse_u64(span_first(rest, span_find(rest, '\n')),
+	    INT64_MAX, &n), IDEM_OK);
+	return (int64_t)n;
+}
+
+/* Of many idle workers one is woken for a connection; it may go to sleep again
+ * until the request is there, and when it is answered. */
+static void
+others_sleep_on(void **state)
+{
+	enum { NWORKERS = 9, NREQUESTS = 20 };
+	struct one_worker *o = *state;
+	pid_t pids[NWORKERS];
+	int64_t woken = 0;
+
+	o->w.idle_ms = 60000;
+	for (int i = 0; i < NWORKERS; i++) {
+		one_worker_start(o);
+		pids[i] = o->pid;
+	}
+	for (int i = 0; i < NWORKERS; i++)
+		woken -= nsleeps(pids[i]);
+	for (int i = 0; i < NREQUESTS; i++)
+		expect_served(o);
+	for (int i = 0; i < NWORKERS; i++)
+		woken += nsleeps(pids[i]);
+	assert_in_range(woken, 1, 4 * NREQUESTS);
+	for (int i = 0; i < NWORKERS; i++) {
+		o->pid = pids[i];
+		one_worker_stop(o);
+	}
+}
+
 static void
 a_socket_that_is_none(void **state)
 {
@@ -254,6 +305,7 @@ main(void)
 		WITH_WORKER(house_keeping_comes_between_requests),
 		WITH_WORKER(a_worker_leaves_when_its_supervisor_has_gone),
 		WITH_WORKER(a_worker_leaves_when_its_program_was_replaced),
+		WITH_WORKER(others_sleep_on),
 		WITH_WORKER(a_socket_that_is_none),
 	};
 
