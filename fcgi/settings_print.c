@@ -45,6 +45,9 @@ settings_print(const struct settings *s, struct idem_buf *out)
 		    row->route ? "route" : "process",
 		    used ? "used by" : "not used by", name);
 	}
+	if (s->store.p != NULL && !span_eq(s->store, IDEM_LIT("memory:")))
+		idem_buf_printf(out, "# commits: %s\n",
+		    idem_store_commits(s->durable));
 }
 
 static void

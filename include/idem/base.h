@@ -51,7 +51,7 @@ enum idem_err {
 	IDEM_ETOOBIG,  /* a documented limit was passed */
 	IDEM_EINEXACT, /* valid JSON that has no canonical form */
 	IDEM_ESHORT,   /* fewer bytes than were announced */
-	IDEM_EBUSY,    /* cannot be had right now; the same call may work later */
+	IDEM_EBUSY,    /* not to be had right now; later it may be */
 	IDEM_EFULL,    /* the store has no room until it is swept or grown */
 	IDEM_EMOVED,   /* this handle on the store is of no more use: its place
 	                * was replaced or it broke; leave, and open anew */

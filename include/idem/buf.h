@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 struct idem_buf {
-	char *p;          /* owned; NULL until the first append, or after idem_buf_free() */
+	char *p;          /* owned; NULL until the first append */
 	size_t n;         /* bytes used */
 	size_t cap;       /* bytes allocated */
 	size_t max_bytes; /* ceiling for n */

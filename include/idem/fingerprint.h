@@ -21,7 +21,7 @@ struct sha256;
 struct idem_fingerprinter {
 	struct sha256 *hash;        /* owned */
 	struct idem_json_work json;
-	struct idem_buf text;       /* the body's canonical form, if it has one */
+	struct idem_buf text;       /* canonical form of the body, if any */
 };
 /* Ceiling of text: what a body of max_body_bytes can grow to. */
 IDEM_MUST_CHECK enum idem_err

@@ -31,7 +31,7 @@ struct idem_scope_rule {
 /* A source and its value; both borrowed from the request. */
 struct idem_scope {
 	struct idem_span source; /* "REMOTE_USER", "cookie"; empty: anonymous */
-	struct idem_span name;   /* of cookie, header or parameter; else empty */
+	struct idem_span name;   /* of cookie, header, parameter; else empty */
 	struct idem_span value;
 };
 

@@ -83,6 +83,13 @@ idem_store_open(const struct idem_store_config *config,
 void idem_store_close(struct idem_store **s); /* sets NULL; NULL is fine */
 
 /*
+ * How a store in a directory commits on this machine, for people: "many at
+ * once, by one flush", or "one at a time: " and why.  Opens nothing.  Static
+ * storage.
+ */
+const char *idem_store_commits(bool durable);
+
+/*
  * May a web server with this document root use the store?  IDEM_EREFUSED with a
  * log line where the store's directory lies inside it, after realpath().
  */

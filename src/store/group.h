@@ -110,6 +110,9 @@ group_lead(struct group *g, struct idem_span request, struct idem_buf *result);
  */
 bool group_in_doubt(const struct group *g);
 
+/* Has this machine what it takes: robust mutexes, futexes, file locks? */
+bool group_possible(void);
+
 /* What happened since the file was made, over all processes. */
 struct group_counts {
 	uint64_t ncommits;

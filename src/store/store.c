@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "store/backend.h"
+#include "store/group.h"
 
 #include "base/text.h"
 
@@ -36,6 +37,15 @@ idem_store_open(const struct idem_store_config *config, struct idem_store **out)
 	}
 	*out = s;
 	return IDEM_OK;
+}
+
+const char *
+idem_store_commits(bool durable)
+{
+	if (!durable)
+		return "one at a time: there is no flush to share";
+	return group_possible() ? "many at once, by one flush" :
+	    "one at a time: no robust mutex, futex or file locks here";
 }
 
 void

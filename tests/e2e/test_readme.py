@@ -33,9 +33,11 @@ def helps():
 def settings_table():
     texts, lines = helps(), list(HEAD)
     for row in printed("--check-config").splitlines():
+        if row.startswith("#"):
+            continue
         value, source, place, used = row.split("\t")
         name, _, default = value.partition("=")
-        if not name.startswith("IDEM_") or used.startswith("not used"):
+        if used.startswith("not used"):
             continue
         if source != "default":
             default = ""

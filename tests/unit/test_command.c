@@ -244,6 +244,7 @@ check_config_names_the_source(void **state)
 		"IDEM_MAX_KEYS=6\tcommand line\tprocess\t",
 		"IDEM_TTL=7h\tenvironment\troute\t",
 		"IDEM_UNKNOWN_TTL=30d\tdefault\troute\t",
+		"# commits: many at once, by one flush\n",
 	};
 	struct result r;
 
