@@ -46,7 +46,8 @@ bool idem_policy_keeps_field(struct idem_span keep_headers,
  * What becomes of the record, from what the handler said and its answer.
  * IDEM_BY_STATUS: below 500 done, except 401, 403, 407, 408, 412, 421, 423,
  * 425, 428, 429 and any 3xx or 4xx with Retry-After, which are NONE; 5xx as
- * keep_5xx says.  Any other effect stays as it is.  Never returns IDEM_BY_STATUS.
+ * keep_5xx says.  Any other effect stays as it is.  IDEM_BY_STATUS is never
+ * returned.
  */
 enum idem_effect idem_policy_effect(bool keep_5xx, enum idem_effect said,
     const struct idem_response *res);
