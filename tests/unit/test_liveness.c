@@ -176,6 +176,38 @@ a_token_of_another_is_busy(void **state)
 	assert_int_equal(liveness_hold(&s->l, theirs), IDEM_OK);
 }
 
+/* Where every program of the store looks: a lock taken by other means. */
+static void
+the_offset_is_agreed(void **state)
+{
+	static const unsigned char token[IDEM_TOKEN_BYTES] = { 0x81, 0x02,
+		0x03, 0x04, 0x05, 0x06, 0x07, 0x0b };
+	static const unsigned char next[IDEM_TOKEN_BYTES] = { 0x81, 0x02,
+		0x03, 0x04, 0x05, 0x06, 0x07, 0x0c };
+	struct stage *s = *state;
+	pid_t pid = fork();
+	char c;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET,
+			.l_start = 0x204080c1014181c2, .l_len = 1 };
+		int fd = open(s->path, O_RDWR);
+
+		if (fd < 0 || fcntl(fd, F_SETLK, &lock) != 0 ||
+		    write(s->go[1], "g", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(s->go[0], &c, 1), 1);
+	assert_true(liveness_alive(&s->l, token));
+	assert_false(liveness_alive(&s->l, next));
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	end_of(pid);
+	assert_false(liveness_alive(&s->l, token));
+}
+
 /* sixteen at a time; then each can be dropped again, in any order */
 static void
 holds_sixteen(void **state)
@@ -291,6 +323,7 @@ main(void)
 		BOTH(own_token_is_alive_until_dropped),
 		BOTH(others_see_our_locks),
 		BOTH(a_token_of_another_is_busy),
+		BOTH(the_offset_is_agreed),
 		BOTH(holds_sixteen),
 		BOTH(an_executed_child_holds_nothing),
 		BOTH(in_doubt_it_is_alive),

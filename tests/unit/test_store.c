@@ -277,6 +277,32 @@ a_part_of_the_answer_is_kept(struct kit *k)
 	KIT_RUN(k, steps);
 }
 
+/* What the caller has no room for fails the operation, and nothing stays. */
+static void
+an_answer_that_does_not_fit_fails(struct kit *k)
+{
+	static const struct step steps[] = {
+		{ ONCE, 'a', '1', .script = "put 0 x 1\nsay 1234567",
+		    .err = IDEM_ETOOBIG, .walk = "", .table = "" },
+		{ APPLY, .script = "put 0 x 1\nsay 1234567",
+		    .err = IDEM_ETOOBIG, .table = "" },
+		{ CLAIM, 'a', '2', .verdict = IDEM_CLAIMED },
+		{ FINISH, 'a', '2', .script = "put 0 x 1\nsay 1234567",
+		    .err = IDEM_ETOOBIG, .walk = "1aR", .table = "" },
+		{ FINISH, 'a', '2', .input = "1234567",
+		    .verdict = IDEM_STORED },
+		{ LOOK, 'a', .err = IDEM_ETOOBIG },
+		{ CLAIM, 'a', '3', .err = IDEM_ETOOBIG, .walk = "1aD" },
+	};
+	unsigned char token[IDEM_TOKEN_BYTES];
+
+	idem_buf_free(&k->answer);
+	idem_buf_init(&k->answer, 6);
+	KIT_RUN(k, steps);
+	memset(token, '3', sizeof token);
+	assert_false(idem_store_alive(k->store, token));
+}
+
 static void
 an_expired_record_counts_as_absent(struct kit *k)
 {
@@ -381,6 +407,28 @@ expired_ones_go_before_older_ones(struct kit *k)
 	};
 
 	KIT_RUN(k, steps);
+}
+
+/* Nobody misses what is expired: no word about it. */
+static void
+expired_ones_go_silently(struct kit *k)
+{
+	static const struct step steps[] = {
+		{ ONCE, 'a', '1', .now = 0, .input = "a",
+		    .verdict = IDEM_STORED },
+		{ ONCE, 'b', '2', .now = 1000, .input = "b", .max_keys = 1,
+		    .evict = true, .verdict = IDEM_STORED, .walk = "2bD" },
+	};
+	static const struct step evicting[] = {
+		{ ONCE, 'c', '3', .now = 1001, .input = "c", .max_keys = 1,
+		    .evict = true, .verdict = IDEM_STORED, .walk = "3cD" },
+	};
+
+	KIT_RUN(k, steps);
+	assert_int_equal(k->lines.n, 0);
+	KIT_RUN(k, evicting);
+	kit_logged(k, "the store is full: IDEM_MAX_KEYS=1 is met, 1 records "
+	    "are held; the oldest go");
 }
 
 /* A key that is claimed again takes no more room than it had. */
@@ -867,9 +915,11 @@ static const struct {
 	CASE(once_leaves_what_its_effect_says),
 	CASE(apply_alone_needs_no_key),
 	CASE(a_part_of_the_answer_is_kept),
+	CASE(an_answer_that_does_not_fit_fails),
 	CASE(an_expired_record_counts_as_absent),
 	CASE(full_drops_expired_then_old_ones),
 	CASE(expired_ones_go_before_older_ones),
+	CASE(expired_ones_go_silently),
 	CASE(full_counts_without_the_record_replaced),
 	CASE(a_lowered_limit_is_reached),
 	CASE(a_limit_is_logged_once_a_minute),

@@ -349,6 +349,24 @@ the_environment_of_another_program(void **state)
 	    "IDEM_STORE to a directory of its own");
 }
 
+/* Not worth a 503: the store works, and the log says what is missing. */
+static void
+no_room_for_sightings(void **state)
+{
+	static const unsigned char a[IDEM_ID_BYTES] = "aaaaaaaa";
+	static const unsigned char b[IDEM_ID_BYTES] = "bbbbbbbb";
+	struct kit *k = *state;
+
+	assert_int_equal(mkdir(kit_path(k, "store"), 0700), 0);
+	assert_int_equal(mkdir(kit_path(k, "store/sightings"), 0700), 0);
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	kit_logged(k, "/store/sightings: Is a directory: one key under two "
+	    "users will not be noticed");
+	assert_false(idem_store_other_scope(k->store, 1, a, 0));
+	assert_false(idem_store_other_scope(k->store, 1, b, 0));
+	KIT_RUN(k, two_records);
+}
+
 static const struct step moved[] = {
 	{ LOOK, 'a', .err = IDEM_EMOVED },
 	{ CLAIM, 'a', '3', .err = IDEM_EMOVED },
@@ -607,6 +625,7 @@ main(void)
 		TEST(an_index_that_leads_astray),
 		TEST(a_damaged_file),
 		TEST(the_environment_of_another_program),
+		TEST(no_room_for_sightings),
 		TEST(a_replaced_directory),
 		TEST(a_replaced_lock_file),
 		TEST(a_replaced_workers_file),

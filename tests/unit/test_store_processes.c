@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -197,6 +198,17 @@ careless(void *arg, struct idem_tables *t, const struct idem_op *op,
 	return IDEM_OK;
 }
 
+/* The same, and its writes are undone. */
+static enum idem_err
+careless_and_undone(void *arg, struct idem_tables *t, const struct idem_op *op,
+    struct idem_buf *answer, struct idem_applied *out)
+{
+	enum idem_err err = careless(arg, t, op, answer, out);
+
+	out->undo = true;
+	return err;
+}
+
 static void
 a_handler_may_ignore_a_full_map(void **state)
 {
@@ -205,8 +217,14 @@ a_handler_may_ignore_a_full_map(void **state)
 		    .answer = "fine" },
 		{ LOOK, 'a', .verdict = IDEM_REPLAY, .answer = "fine" },
 	};
+	static const struct step undone[] = {
+		{ ONCE, 'u', '1', .script = "x", .verdict = IDEM_STORED,
+		    .answer = "fine", .table = "" },
+	};
 	struct scene *s = *state;
 
+	s->kit.apply = careless_and_undone;
+	KIT_RUN(&s->kit, undone);
 	s->kit.apply = careless;
 	KIT_RUN(&s->kit, steps);
 	s->kit.apply = NULL;
@@ -358,6 +376,135 @@ the_sweep_clears_dead_readers(void **state)
 	assert_int_equal(s->kit.lines.n, 0);
 }
 
+struct slots {
+	struct scene *s;
+	unsigned left;
+};
+
+/* Reads within reads: each takes a slot of LMDB's table of readers. */
+static enum idem_err
+take_slots(void *arg, struct idem_tables *t)
+{
+	struct slots *z = arg;
+	struct idem_span value;
+	enum idem_err err;
+
+	if (z->left-- == 0) {
+		tell(z->s->to_parent);
+		hear(z->s->to_child);
+		return IDEM_OK;
+	}
+	err = idem_store_read(z->s->kit.store, take_slots, z);
+	return err != IDEM_OK ? err :
+	    idem_tables_get(t, 0, IDEM_LIT("k"), &value);
+}
+
+static int
+take_most_slots(struct scene *s)
+{
+	struct slots z = { s, 2000 };
+
+	return idem_store_read(s->kit.store, take_slots, &z) == IDEM_OK;
+}
+
+static void
+slots_of_dead_readers_are_found(void **state)
+{
+	struct scene *s = *state;
+	struct slots z = { s, 100 };
+	pid_t pid = child(s, take_most_slots);
+
+	hear(s->to_parent);
+	kill_and_wait(pid);
+	tell(s->to_child);
+	assert_int_equal(idem_store_read(s->kit.store, take_slots, &z),
+	    IDEM_OK);
+	assert_int_equal(s->kit.lines.n, 0);
+	/* all taken by the living: refused with a reason */
+	z.left = 2100;
+	assert_int_equal(idem_store_read(s->kit.store, take_slots, &z),
+	    IDEM_ESTORE);
+	kit_logged(&s->kit, "/store: begin: MDB_READERS_FULL: Environment "
+	    "maxreaders limit reached: too many processes read at once: run "
+	    "fewer");
+}
+
+/* Waits in the writer's lock until the other process wants it. */
+static enum idem_err
+until_wanted(void *arg, struct idem_tables *t, const struct idem_op *op,
+    struct idem_buf *answer, struct idem_applied *out)
+{
+	char path[64], line[200] = "";
+	const char *state;
+	ssize_t n;
+
+	(void)arg;
+	(void)t;
+	(void)op;
+	if (text_format(path, sizeof path, "/proc/%d/stat", (int)getppid()) !=
+	    IDEM_OK)
+		_exit(1);
+	tell(hanging->to_parent);
+	hear(hanging->to_child); /* from here on it sleeps for our lock only */
+	do {
+		int fd = open(path, O_RDONLY);
+
+		n = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
+		close(fd);
+		state = n > 0 ? strrchr(line, ')') : NULL;
+		if (state == NULL)
+			_exit(2);
+	} while (state[2] != 'S');
+	idem_buf_puts(answer, IDEM_LIT("resolved"));
+	*out = (struct idem_applied){ .effect = IDEM_DONE, .kept_bytes = 8 };
+	return IDEM_OK;
+}
+
+static int
+resolve_slowly(struct scene *s)
+{
+	static const struct step steps[] = {
+		{ RESOLVE, 'a', .script = "x", .verdict = IDEM_STORED,
+		    .answer = "resolved" },
+	};
+
+	hanging = s;
+	s->kit.apply = until_wanted;
+	KIT_RUN(&s->kit, steps);
+	return 0;
+}
+
+/* What was due when the sweep looked and no longer is when it has the lock. */
+static void
+the_sweep_judges_again(void **state)
+{
+	static const struct step before[] = {
+		{ CLAIM, 'a', '1', .verdict = IDEM_CLAIMED },
+		{ LEAVE, .token = '1' },
+	};
+	static const struct step after[] = {
+		{ LOOK, 'a', .verdict = IDEM_REPLAY, .answer = "resolved",
+		    .walk = "1aD" },
+	};
+	struct scene *s = *state;
+	struct idem_sweep sweep = { .from = 0 };
+	pid_t pid;
+	int status;
+
+	KIT_RUN(&s->kit, before);
+	pid = child(s, resolve_slowly);
+	hear(s->to_parent);
+	tell(s->to_child);
+	assert_int_equal(idem_store_sweep(s->kit.store, 0, 1000, 10, &sweep),
+	    IDEM_OK);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(sweep.nseen, 1);
+	assert_int_equal(sweep.nheld + sweep.nexpired + sweep.nunknown +
+	    sweep.nreleased, 0);
+	KIT_RUN(&s->kit, after);
+}
+
 /* A program that a worker starts gets no descriptor of the store's files. */
 static void
 a_program_inherits_nothing(void **state)
@@ -475,6 +622,60 @@ many_make_one_store(void **state)
 	assert_int_equal(nreplayed, 7);
 }
 
+/* Whoever makes the store is killed at any moment: the next one makes it. */
+static void
+a_maker_may_be_killed(void **state)
+{
+	static const struct step steps[] = {
+		{ CLAIM, 'a', '1', .verdict = IDEM_CLAIMED, .walk = "1aR" },
+		{ LEAVE, .token = '1' },
+	};
+	struct scene *s = *state;
+	unsigned char dice;
+
+	for (int i = 0; i < 60; i++) {
+		pid_t pid;
+
+		idem_store_close(&s->kit.store);
+		kit_remove(&s->kit, "store");
+		pid = fork();
+		assert_true(pid >= 0);
+		if (pid == 0) {
+			if (kit_reopen(&s->kit, true) != IDEM_OK)
+				_exit(1);
+			for (;;)
+				pause();
+		}
+		assert_int_equal(io_random(&dice, 1), IDEM_OK);
+		(void)nanosleep(&(struct timespec){ 0, dice * 12000 }, NULL);
+		kill_and_wait(pid);
+		assert_int_equal(kit_reopen(&s->kit, true), IDEM_OK);
+		KIT_RUN(&s->kit, steps);
+	}
+	assert_int_equal(s->kit.lines.n, 0);
+}
+
+static int
+see_one(struct scene *s)
+{
+	static const unsigned char id[IDEM_ID_BYTES] = "aaaaaaaa";
+
+	return idem_store_other_scope(s->kit.store, 0xfeedabcd, id, 1000);
+}
+
+static void
+sightings_are_shared(void **state)
+{
+	static const unsigned char id[IDEM_ID_BYTES] = "bbbbbbbb";
+	struct scene *s = *state;
+	int status;
+
+	assert_int_equal(waitpid(child(s, see_one), &status, 0) > 0, 1);
+	assert_int_equal(status, 0);
+	assert_true(idem_store_other_scope(s->kit.store, 0xfeedabcd, id,
+	    2000));
+}
+
 /* LMDB maps it: a hole would be a SIGBUS on a full disk. */
 static void
 the_lock_file_has_no_holes(void **state)
@@ -517,9 +718,13 @@ main(void)
 		TEST(a_writer_killed_in_the_middle_has_done_nothing),
 		TEST(a_claim_ends_with_its_process),
 		TEST(the_sweep_clears_dead_readers),
+		TEST(slots_of_dead_readers_are_found),
+		TEST(the_sweep_judges_again),
 		TEST(a_program_inherits_nothing),
 		TEST(many_open_and_close),
 		TEST(many_make_one_store),
+		TEST(a_maker_may_be_killed),
+		TEST(sightings_are_shared),
 		TEST(the_lock_file_has_no_holes),
 		TEST(durable_works_alike),
 	};
