@@ -22,6 +22,25 @@ struct idem_fingerprinter {
 	struct sha256 *hash;        /* owned */
 	struct idem_json_work json;
 	struct idem_buf text;       /* canonical form of the body, if any */
+	struct idem_buf pruned;     /* the same without what does not count */
+	struct idem_buf spare;      /* while it is made */
+};
+
+/*
+ * What counts, by settings that were checked.  In a JSON body an element of an
+ * array that does not count is as null, any other value as if it was absent.
+ */
+struct idem_selection {
+	/* IDEM_FINGERPRINT.  "body" or absent: the whole target and body.
+	 * "none": the body is not looked at.  A list ("json:/p form:NAME"):
+	 * only these of the body and, where it names some of the query, of
+	 * that; but all of a body that holds none of the kinds listed. */
+	struct idem_span only;
+	struct idem_span ignore; /* IDEM_FINGERPRINT_IGNORE; absent: nothing */
+	struct idem_span key;    /* the places, by '+', that the key came from,
+	                          * which do not count; absent: a header.  Then
+	                          * urlencoded bodies count as they are, else
+	                          * as decoded pairs in their order. */
 };
 /* Ceiling of text: what a body of max_body_bytes can grow to. */
 IDEM_MUST_CHECK enum idem_err
@@ -40,6 +59,23 @@ void idem_fingerprinter_free(struct idem_fingerprinter *f);
 IDEM_MUST_CHECK enum idem_err
 idem_fingerprint(struct idem_fingerprinter *f, const struct idem_request *req,
     unsigned char out[IDEM_FINGERPRINT_BYTES], struct idem_span *canonical);
+
+/*
+ * The same over what sel lets count.  *canonical comes in, too: present where
+ * idem_fingerprint_json() has made it for this request.
+ */
+IDEM_MUST_CHECK enum idem_err
+idem_fingerprint_selected(struct idem_fingerprinter *f,
+    const struct idem_request *req, const struct idem_selection *sel,
+    unsigned char out[IDEM_FINGERPRINT_BYTES], struct idem_span *canonical);
+
+/*
+ * The canonical form of text; absent where it has none.  Borrowed until the
+ * next call.  IDEM_OK, IDEM_ENOMEM or IDEM_ETOOBIG.
+ */
+IDEM_MUST_CHECK enum idem_err
+idem_fingerprint_json(struct idem_fingerprinter *f, struct idem_span text,
+    struct idem_span *canonical);
 
 #ifdef __cplusplus
 }

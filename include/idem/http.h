@@ -81,10 +81,10 @@ struct idem_span idem_request_header(const struct idem_request *req,
 
 /*
  * The first value of a cookie (RFC 6265 4.2.1), a pair of quotes around it
- * removed; absent: p == NULL.
+ * removed; absent: p == NULL.  *twice: the name stands more than once.
  */
 struct idem_span idem_request_cookie(const struct idem_request *req,
-    struct idem_span name);
+    struct idem_span name, bool *twice);
 
 /*
  * The target's path as received, not decoded: without query, fragment and the
@@ -92,6 +92,10 @@ struct idem_span idem_request_cookie(const struct idem_request *req,
  * empty; "/" where the target has no path.
  */
 struct idem_span idem_request_raw_path(const struct idem_request *req);
+
+/* A URI reference without its scheme and authority: "/p?q" of
+ * "https://shop.example/p?q".  Borrowed. */
+struct idem_span idem_target_without_authority(struct idem_span target);
 
 /*
  * The route: the raw path, percent-decoded once into *path (reset first), less
@@ -111,6 +115,9 @@ struct idem_response {
 	unsigned status;        /* 0 until set */
 	struct idem_buf fields; /* "Name: value\r\n" lines, checked on entry */
 	struct idem_buf body;
+	/* Not 0: the length of a body that its maker has elsewhere and sends by
+	 * itself; body is then empty, and no record keeps it. */
+	uint64_t elsewhere_bytes;
 	enum idem_err err;
 };
 

@@ -54,7 +54,8 @@ idem_engine_rest(struct idem_engine *e, size_t keep_bytes)
 {
 	struct idem_buf *const all[] = {
 		&e->input, &e->answer, &e->scratch.fields, &e->scratch.body,
-		&e->fp.text, &e->fp.json.members, &e->fp.json.moved,
+		&e->fp.text, &e->fp.pruned, &e->fp.spare,
+		&e->fp.json.members, &e->fp.json.moved,
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)

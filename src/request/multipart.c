@@ -7,20 +7,8 @@
 
 #include "base/text.h"
 #include "request/multipart.h"
+#include "request/netstring.h"
 
-#define BOUNDARY_MAX 70 /* RFC 2046 5.1.1 */
-
-struct multipart {
-	struct idem_span rest; /* from behind a boundary */
-	char mark[3 + BOUNDARY_MAX]; /* LF, two hyphens, boundary */
-	size_t nmark;
-};
-
-struct part {
-	struct idem_span name, filename; /* between the quotes, as they are */
-	struct idem_span type;
-	struct idem_span content;
-};
 
 enum step { PART, END, BAD };
 
@@ -106,7 +94,7 @@ is_boundary(struct idem_span s)
 		if (!ascii_alpha(s.p[i]) && !ascii_digit(s.p[i]) &&
 		    memchr("'()+_,-./:=? ", s.p[i], 13) == NULL)
 			return false;
-	return s.n > 0 && s.n <= BOUNDARY_MAX && s.p[s.n - 1] != ' ';
+	return s.n > 0 && s.n <= MULTIPART_BOUNDARY_MAX && s.p[s.n - 1] != ' ';
 }
 
 static bool
@@ -163,7 +151,7 @@ begin(struct multipart *m, struct idem_span content_type,
 /* Fill name and filename from the value of Content-Disposition; the only two
  * parameters that a form needs. */
 static bool
-read_disposition(struct idem_span s, struct part *part)
+read_disposition(struct idem_span s, struct multipart_part *part)
 {
 	size_t type = span_find(s, ';');
 	struct parameter p;
@@ -192,7 +180,7 @@ read_disposition(struct idem_span s, struct part *part)
 
 /* One header line without its end. */
 static bool
-read_header(struct idem_span line, struct part *part)
+read_header(struct idem_span line, struct multipart_part *part)
 {
 	size_t colon = span_find(line, ':');
 	struct idem_span name = span_first(line, colon), value;
@@ -212,7 +200,7 @@ read_header(struct idem_span line, struct part *part)
 
 /* Lines up to the empty one, taken off the front of *s. */
 static bool
-read_headers(struct idem_span *s, struct part *part)
+read_headers(struct idem_span *s, struct multipart_part *part)
 {
 	struct idem_span line;
 
@@ -233,7 +221,7 @@ read_headers(struct idem_span *s, struct part *part)
  * for one and another not (behind a bare LF, or at once) makes all of it bad.
  */
 static bool
-read_content(struct multipart *m, struct part *part)
+read_content(struct multipart *m, struct multipart_part *part)
 {
 	struct idem_span s = m->rest;
 	const char *mark = s.n == 0 ? NULL :
@@ -248,9 +236,9 @@ read_content(struct multipart *m, struct part *part)
 }
 
 static enum step
-next_part(struct multipart *m, struct part *part)
+next_part(struct multipart *m, struct multipart_part *part)
 {
-	*part = (struct part){ .name = IDEM_ABSENT };
+	*part = (struct multipart_part){ .name = IDEM_ABSENT };
 	if (span_starts(m->rest, IDEM_LIT("--")))
 		return skip_line_ends(span_from(m->rest, 2)).n == 0 ?
 		    END : BAD;
@@ -261,78 +249,48 @@ next_part(struct multipart *m, struct part *part)
 	    PART : BAD;
 }
 
-/* The n of "n:" before bytes. */
-static void
-hash_length(struct sha256 *h, size_t n)
+bool
+multipart_open(struct multipart *m, struct idem_span content_type,
+    struct idem_span body)
 {
-	char text[24];
+	struct multipart ahead;
+	struct multipart_part part;
+	enum step step;
 
-	if (text_format(text, sizeof text, "%zu:", n) == IDEM_OK)
-		sha256_update(h, span_of(text)); /* it always fits */
+	if (!begin(m, content_type, body))
+		return false;
+	ahead = *m;
+	while ((step = next_part(&ahead, &part)) == PART)
+		;
+	return step == END;
 }
 
-static void
-hash_netstring(struct sha256 *h, struct idem_span s)
+bool
+multipart_next(struct multipart *m, struct multipart_part *part)
 {
-	if (s.p == NULL) {
-		sha256_update(h, IDEM_LIT("-,"));
-		return;
-	}
-	hash_length(h, s.n);
-	sha256_update(h, s);
-	sha256_update(h, IDEM_LIT(","));
-}
-
-/* Offset of the next \" in s, or s.n. */
-static size_t
-escaped_quote(struct idem_span s)
-{
-	for (size_t i = 0; i + 1 < s.n; i++)
-		if (s.p[i] == '\\' && s.p[i + 1] == '"')
-			return i;
-	return s.n;
-}
-
-/* A value from between quotes: \" is one byte. */
-static void
-hash_quoted(struct sha256 *h, struct idem_span s)
-{
-	struct idem_span rest = s;
-	size_t n = s.n, at;
-
-	if (s.p == NULL || escaped_quote(s) == s.n) {
-		hash_netstring(h, s);
-		return;
-	}
-	for (; (at = escaped_quote(rest)) < rest.n; n--)
-		rest = span_from(rest, at + 2);
-	hash_length(h, n);
-	for (; (at = escaped_quote(s)) < s.n; s = span_from(s, at + 1))
-		sha256_update(h, span_first(s, at));
-	sha256_update(h, s);
-	sha256_update(h, IDEM_LIT(","));
+	return next_part(m, part) == PART;
 }
 
 enum idem_err
 multipart_hash(struct idem_span content_type, struct idem_span body,
-    struct sha256 *h)
+    multipart_skip skip, const void *arg, struct sha256 *h)
 {
-	struct multipart m, again;
-	struct part part;
-	enum step step;
+	struct multipart m;
+	struct multipart_part part;
 
-	if (!begin(&m, content_type, body))
+	if (!multipart_open(&m, content_type, body))
 		return IDEM_ESYNTAX;
-	again = m;
-	while ((step = next_part(&m, &part)) == PART)
-		;
-	if (step == BAD)
-		return IDEM_ESYNTAX;
-	while (next_part(&again, &part) == PART) {
-		hash_quoted(h, part.name);
-		hash_quoted(h, part.filename);
-		hash_netstring(h, part.type);
-		hash_netstring(h, part.content);
+	while (multipart_next(&m, &part)) {
+		if (skip != NULL && skip(arg, &part))
+			continue;
+		netstring_hash(h, (struct spelled){ part.name,
+		    SPELLED_QUOTED });
+		netstring_hash(h, (struct spelled){ part.filename,
+		    SPELLED_QUOTED });
+		netstring_hash(h, (struct spelled){ part.type,
+		    SPELLED_PLAIN });
+		netstring_hash(h, (struct spelled){ part.content,
+		    SPELLED_PLAIN });
 	}
 	return IDEM_OK;
 }

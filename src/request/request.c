@@ -172,16 +172,23 @@ unquote(struct idem_span value)
 }
 
 struct idem_span
-idem_request_cookie(const struct idem_request *req, struct idem_span name)
+idem_request_cookie(const struct idem_request *req, struct idem_span name,
+    bool *twice)
 {
 	struct idem_span rest = req->var[IDEM_VAR_COOKIE], pair;
+	struct idem_span found = IDEM_ABSENT;
 
+	*twice = false;
 	while (span_next(&rest, ';', &pair)) {
 		size_t eq = span_find(pair, '=');
 
-		if (eq < pair.n &&
-		    span_eq(span_trim(span_first(pair, eq)), name))
-			return unquote(span_trim(span_from(pair, eq + 1)));
+		if (eq == pair.n ||
+		    !span_eq(span_trim(span_first(pair, eq)), name))
+			continue;
+		if (found.p != NULL)
+			*twice = true;
+		else
+			found = unquote(span_trim(span_from(pair, eq + 1)));
 	}
-	return IDEM_ABSENT;
+	return found;
 }

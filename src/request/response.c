@@ -21,6 +21,7 @@ idem_response_free(struct idem_response *res)
 	idem_buf_free(&res->fields);
 	idem_buf_free(&res->body);
 	res->status = 0;
+	res->elsewhere_bytes = 0;
 	res->err = IDEM_OK;
 }
 
@@ -30,6 +31,7 @@ idem_response_reset(struct idem_response *res)
 	idem_buf_reset(&res->fields);
 	idem_buf_reset(&res->body);
 	res->status = 0;
+	res->elsewhere_bytes = 0;
 	res->err = IDEM_OK;
 }
 

@@ -96,6 +96,8 @@ static bool
 find(const struct idem_scope_rule *rule, const struct idem_request *req,
     struct idem_scope *out)
 {
+	bool twice; /* the first value of a cookie counts */
+
 	switch (rule->from) {
 	case IDEM_SCOPE_DEFAULT:
 		return find_default(req, out);
@@ -105,7 +107,8 @@ find(const struct idem_scope_rule *rule, const struct idem_request *req,
 		break;
 	case IDEM_SCOPE_COOKIE:
 		out->source = IDEM_LIT("cookie");
-		out->value = idem_request_cookie(req, rule->name);
+		out->value = idem_request_cookie(req, rule->name,
+		    &twice);
 		break;
 	case IDEM_SCOPE_HEADER:
 		out->source = IDEM_LIT("header");

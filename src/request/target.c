@@ -18,9 +18,8 @@ find_any(struct idem_span s, const char *set)
 	return i;
 }
 
-/* Scheme and authority of an absolute-form target fall away. */
-static struct idem_span
-without_authority(struct idem_span target)
+struct idem_span
+idem_target_without_authority(struct idem_span target)
 {
 	size_t scheme = find_any(target, ":/?#");
 	struct idem_span rest = span_from(target, scheme);
@@ -34,7 +33,7 @@ without_authority(struct idem_span target)
 struct idem_span
 idem_request_raw_path(const struct idem_request *req)
 {
-	struct idem_span target = without_authority(req->target);
+	struct idem_span target = idem_target_without_authority(req->target);
 	size_t n = find_any(target, "?#");
 
 	return n == 0 ? IDEM_LIT("/") : span_first(target, n);

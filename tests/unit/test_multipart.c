@@ -32,7 +32,7 @@ hash_parts(struct idem_span type, struct idem_span body, struct sha256 *h)
 
 	type = exact_copy(type, &type_block);
 	body = exact_copy(body, &body_block);
-	err = multipart_hash(type, body, h);
+	err = multipart_hash(type, body, NULL, NULL, h);
 	free(type_block);
 	free(body_block);
 	return err;

@@ -60,6 +60,7 @@ every_variable_may_be_missing(void **state)
 {
 	static const char *const vars[] = { NULL };
 	struct idem_request req;
+	bool twice;
 
 	(void)state;
 	read_vars(&req, vars);
@@ -69,7 +70,8 @@ every_variable_may_be_missing(void **state)
 	assert_text(req.media, "");
 	assert_text(idem_request_raw_path(&req), "/");
 	assert_text(idem_request_query(&req), NULL);
-	assert_text(idem_request_cookie(&req, IDEM_LIT("a")), NULL);
+	assert_text(idem_request_cookie(&req, IDEM_LIT("a"), &twice), NULL);
+	assert_false(twice);
 	idem_buf_free(&scratch);
 }
 
@@ -157,20 +159,23 @@ target_where_the_server_sets_none(void **state)
 static void
 cookies(void **state)
 {
-	static const struct { const char *line, *name, *value; } rows[] = {
-		{ "HTTP_COOKIE=sid=1", "sid", "1" },
-		{ "HTTP_COOKIE=a=1; sid=2; b=3", "sid", "2" },
-		{ "HTTP_COOKIE=a=1;sid=2", "sid", "2" },
-		{ "HTTP_COOKIE=sid=first; sid=second", "sid", "first" },
-		{ "HTTP_COOKIE=sid=; sid=second", "sid", "" },
-		{ "HTTP_COOKIE=sid=\"q q\"", "sid", "q q" },
-		{ "HTTP_COOKIE=sid=\"", "sid", "\"" },
-		{ "HTTP_COOKIE=sid=a=b", "sid", "a=b" },
-		{ "HTTP_COOKIE= sid = x ", "sid", "x" },
-		{ "HTTP_COOKIE=SID=1", "sid", NULL },
-		{ "HTTP_COOKIE=xsid=1; sidx=2; sid", "sid", NULL },
-		{ "HTTP_COOKIE=", "sid", NULL },
-		{ "HTTP_COOKIES=sid=1", "sid", NULL },
+	static const struct {
+		const char *line, *name, *value;
+		bool twice;
+	} rows[] = {
+		{ "HTTP_COOKIE=sid=1", "sid", "1", false },
+		{ "HTTP_COOKIE=a=1; sid=2; b=3", "sid", "2", false },
+		{ "HTTP_COOKIE=a=1;sid=2", "sid", "2", false },
+		{ "HTTP_COOKIE=sid=first; sid=second", "sid", "first", true },
+		{ "HTTP_COOKIE=sid=; sid=second", "sid", "", true },
+		{ "HTTP_COOKIE=sid=\"q q\"", "sid", "q q", false },
+		{ "HTTP_COOKIE=sid=\"", "sid", "\"", false },
+		{ "HTTP_COOKIE=sid=a=b", "sid", "a=b", false },
+		{ "HTTP_COOKIE= sid = x ", "sid", "x", false },
+		{ "HTTP_COOKIE=SID=1", "sid", NULL, false },
+		{ "HTTP_COOKIE=xsid=1; sidx=2; sid", "sid", NULL, false },
+		{ "HTTP_COOKIE=", "sid", NULL, false },
+		{ "HTTP_COOKIES=sid=1", "sid", NULL, false },
 	};
 
 	(void)state;
@@ -178,9 +183,12 @@ cookies(void **state)
 		const char *vars[] = { rows[i].line, NULL };
 		struct idem_span name = { rows[i].name, strlen(rows[i].name) };
 		struct idem_request req;
+		bool twice;
 
 		read_vars(&req, vars);
-		assert_text(idem_request_cookie(&req, name), rows[i].value);
+		assert_text(idem_request_cookie(&req, name, &twice),
+		    rows[i].value);
+		assert_int_equal(twice, rows[i].twice);
 		idem_buf_free(&scratch);
 	}
 }
