@@ -82,3 +82,15 @@ def holds_claim(pid):
         except OSError:
             pass
     return False
+
+
+def describe(pid):
+    """What can be seen of a process that should not be there."""
+    text = "process %d:\n" % pid
+    for name in ("status", "wchan", "syscall"):
+        try:
+            with open("/proc/%d/%s" % (pid, name), encoding="latin-1") as f:
+                text += f.read().rstrip() + "\n"
+        except OSError as err:
+            text += "%s: %s\n" % (name, err)
+    return text

@@ -6,6 +6,8 @@ import os
 import signal
 import socket
 import subprocess
+import sys
+import time
 
 from . import fcgi, http, proc
 from .site import ROOT, free_port
@@ -81,6 +83,11 @@ class Server:
             self.process.wait(30)
             proc.wait_until(lambda: not proc.running(self.site.program),
                             "end of the workers of " + self.name)
+        except BaseException:
+            sys.stderr.write(self.site.log() + "".join(
+                proc.describe(pid) for pid in
+                proc.running(self.site.program)))
+            raise
         finally:
             self.destroy()
 
@@ -143,6 +150,17 @@ class Lighttpd(WebServer):
     name = "lighttpd"
     conf = "lighttpd/lighttpd.conf"
     reload_signal = signal.SIGUSR1
+    max_procs = 4
+
+    def stop(self):
+        """A SIGTERM that reaches a child of lighttpd before it has become a
+        worker is taken by lighttpd's own handler there, and the worker then
+        lives on.  So all of them have to be workers first."""
+        end = time.monotonic() + 3      # one that died comes back in a second
+        while (self.process.poll() is None and time.monotonic() < end
+               and len(self.workers()) < self.max_procs):
+            time.sleep(0.005)
+        super().stop()
 
 
 class ApacheFcgid(WebServer):
