@@ -17,6 +17,8 @@
  * lead himself. */
 #define TOO_LONG IDEM_LIT("!")
 
+#define KEEP_BYTES (64 * 1024) /* of memory, in a buffer between operations */
+
 static enum idem_err
 begin(void *arg)
 {
@@ -54,7 +56,7 @@ static enum idem_err
 run(void *arg, struct idem_span request, struct idem_buf *result)
 {
 	struct lmdb_store *s = arg;
-	struct idem_op op;
+	struct idem_op op = { .verdict = IDEM_ABSENT_KEY };
 	enum idem_err err = op_decode(request, &op);
 
 	op.answer = &s->answer;
@@ -131,8 +133,9 @@ grow(void *arg)
 {
 	struct lmdb_store *s = arg;
 
-	/* beyond: a batch may hold the answers of finished work */
-	return kv_grow(s->kv, true);
+	/* A larger map is no help where the disk is full.  beyond: a batch may
+	 * hold the answers of finished work. */
+	return s->batch.full ? kv_grow(s->kv, true) : IDEM_EFULL;
 }
 
 static enum idem_err
@@ -210,8 +213,8 @@ lmdb_group_ready(struct lmdb_store *s, bool *ready)
 	return err;
 }
 
-enum idem_err
-lmdb_group_submit(struct lmdb_store *s, struct idem_op *op)
+static enum idem_err
+submit(struct lmdb_store *s, struct idem_op *op)
 {
 	enum idem_err err, failure;
 
@@ -227,4 +230,15 @@ lmdb_group_submit(struct lmdb_store *s, struct idem_op *op)
 		return err;
 	err = op_decode_outcome(idem_buf_span(&s->result), op, &failure);
 	return err != IDEM_OK ? err : failure;
+}
+
+enum idem_err
+lmdb_group_submit(struct lmdb_store *s, struct idem_op *op)
+{
+	enum idem_err err = submit(s, op);
+
+	idem_buf_trim(&s->request, KEEP_BYTES);
+	idem_buf_trim(&s->result, KEEP_BYTES);
+	idem_buf_trim(&s->answer, KEEP_BYTES);
+	return err;
 }
