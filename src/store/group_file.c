@@ -33,8 +33,16 @@ _Static_assert(sizeof(off_t) == 8, "locks lie behind any content");
 #define BUILD (LIBC << 16 | (uint32_t)sizeof(pthread_mutex_t) << 8 | \
 	(uint32_t)sizeof(long))
 
-static int
-lock_byte(int fd, short type, off_t at)
+/* The code of a system call that failed just now, and why. */
+static enum idem_err
+failed(const char **why)
+{
+	*why = strerror(errno);
+	return IDEM_EIO;
+}
+
+int
+group_lock_byte(int fd, short type, off_t at)
 {
 	struct flock l = { .l_type = type, .l_whence = SEEK_SET,
 		.l_start = at, .l_len = 1 };
@@ -53,13 +61,13 @@ lock_init(int fd, int64_t wait_ms, const char **why)
 	const struct timespec pause = { .tv_nsec = 500000 };
 	int64_t end = io_steady_ms() + wait_ms;
 
-	while (lock_byte(fd, F_WRLCK, LOCK_INIT) != 0) {
+	while (group_lock_byte(fd, F_WRLCK, LOCK_INIT) != 0) {
 		if (errno == EINVAL) {
 			*why = "no open-file-description locks here";
 			return IDEM_EREFUSED;
 		}
 		if (errno != EAGAIN && errno != EACCES)
-			return IDEM_EIO;
+			return failed(why);
 		if (io_steady_ms() >= end) {
 			*why = "a process stands still while it attaches";
 			return IDEM_EBUSY;
@@ -78,8 +86,8 @@ pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
-static bool
-make_mutex(pthread_mutex_t *m)
+bool
+group_make_mutex(pthread_mutex_t *m)
 {
 	pthread_mutexattr_t a;
 	bool made;
@@ -93,8 +101,8 @@ make_mutex(pthread_mutex_t *m)
 	return made;
 }
 
-static bool
-have_futex(_Atomic uint32_t *word)
+bool
+group_has_futex(_Atomic uint32_t *word)
 {
 	return syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0) >= 0;
 }
@@ -106,12 +114,13 @@ initialise(struct group_shared *s, const char **why)
 {
 	memset(s, 0, offsetof(struct group_shared, payload));
 	FAILPOINT("group-zeroed");
-	if (!make_mutex(&s->mutex) || !have_futex(&s->slot[0].word)) {
+	if (!group_make_mutex(&s->mutex) ||
+	    !group_has_futex(&s->slot[0].word)) {
 		*why = "no robust mutex or no futex here";
 		return IDEM_EREFUSED;
 	}
 	if (io_random(&s->incarnation, sizeof s->incarnation) != IDEM_OK)
-		return IDEM_EIO;
+		return failed(why);
 	s->layout = GROUP_LAYOUT;
 	s->build = BUILD;
 	s->size = sizeof *s;
@@ -138,7 +147,7 @@ check(const struct group_shared *s, const char **why)
 /* Filled with blocks, so that a write to the map never meets a full disk, which
  * would be a SIGBUS. */
 static enum idem_err
-make_room(int fd)
+make_room(int fd, const char **why)
 {
 	int rc = ftruncate(fd, sizeof(struct group_shared)) == 0 ? 0 : errno;
 
@@ -147,9 +156,11 @@ make_room(int fd)
 			rc = posix_fallocate(fd, 0,
 			    sizeof(struct group_shared));
 		while (rc == EINTR);
-	errno = rc;
-	return rc == 0 ? IDEM_OK :
-	    rc == ENOSPC || rc == EDQUOT || rc == EFBIG ? IDEM_EFULL : IDEM_EIO;
+	if (rc == 0)
+		return IDEM_OK;
+	*why = strerror(rc);
+	return rc == ENOSPC || rc == EDQUOT || rc == EFBIG ? IDEM_EFULL :
+	    IDEM_EIO;
 }
 
 static enum idem_err
@@ -159,7 +170,7 @@ map(struct group_file *f, const char **why)
 	void *p;
 
 	if (fstat(f->fd, &st) != 0)
-		return IDEM_EIO;
+		return failed(why);
 	if (st.st_size != (off_t)sizeof(struct group_shared)) {
 		*why = "used by another build of the program, or cut short";
 		return IDEM_EREFUSED;
@@ -167,7 +178,7 @@ map(struct group_file *f, const char **why)
 	p = mmap(NULL, sizeof(struct group_shared), PROT_READ | PROT_WRITE,
 	    MAP_SHARED, f->fd, 0);
 	if (p == MAP_FAILED)
-		return errno == ENOMEM ? IDEM_ENOMEM : IDEM_EIO;
+		return errno == ENOMEM ? IDEM_ENOMEM : failed(why);
 	f->shared = p;
 	return IDEM_OK;
 }
@@ -176,7 +187,8 @@ static enum idem_err
 take_slot(struct group_file *f, const char **why)
 {
 	for (uint32_t i = 0; i < GROUP_NSLOTS; i++)
-		if (lock_byte(f->fd, F_WRLCK, LOCK_SLOT + (off_t)i) == 0) {
+		if (group_lock_byte(f->fd, F_WRLCK, LOCK_SLOT + (off_t)i) ==
+		    0) {
 			f->me = i;
 			if (i >= f->shared->nslots)
 				f->shared->nslots = i + 1;
@@ -190,11 +202,11 @@ take_slot(struct group_file *f, const char **why)
 static enum idem_err
 attach(struct group_file *f, const struct group_work *work, const char **why)
 {
-	bool first = lock_byte(f->fd, F_WRLCK, LOCK_ATTACHED) == 0;
+	bool first = group_lock_byte(f->fd, F_WRLCK, LOCK_ATTACHED) == 0;
 	enum idem_err err;
 
 	FAILPOINT("group-attach");
-	if (first && ((err = make_room(f->fd)) != IDEM_OK ||
+	if (first && ((err = make_room(f->fd, why)) != IDEM_OK ||
 	    (err = work->flush(work->arg)) != IDEM_OK))
 		return err;
 	if ((err = map(f, why)) != IDEM_OK)
@@ -202,8 +214,8 @@ attach(struct group_file *f, const struct group_work *work, const char **why)
 	if ((err = first ? initialise(f->shared, why) :
 	    check(f->shared, why)) != IDEM_OK)
 		return err;
-	if (lock_byte(f->fd, F_RDLCK, LOCK_ATTACHED) != 0)
-		return IDEM_EIO;
+	if (group_lock_byte(f->fd, F_RDLCK, LOCK_ATTACHED) != 0)
+		return failed(why);
 	FAILPOINT("group-attached");
 	return take_slot(f, why);
 }
@@ -221,18 +233,16 @@ group_file_open(const char *dir, const struct group_work *work,
 	    GROUP_LAYOUT)) != IDEM_OK)
 		return err;
 	f.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	err = f.fd < 0 ? IDEM_EIO : lock_init(f.fd, wait_ms, &why);
+	err = f.fd < 0 ? failed(&why) : lock_init(f.fd, wait_ms, &why);
 	if (err == IDEM_OK)
 		err = attach(&f, work, &why);
 	if (err != IDEM_OK) {
-		if (why == NULL)
-			why = err == IDEM_EIO || err == IDEM_EFULL ?
-			    strerror(errno) : idem_strerror(err);
-		idem_log(log, IDEM_WARN, "%s: no group commit: %s", path, why);
+		idem_log(log, IDEM_WARN, "%s: no group commit: %s", path,
+		    why != NULL ? why : idem_strerror(err));
 		group_file_close(&f);
 		return err;
 	}
-	(void)lock_byte(f.fd, F_UNLCK, LOCK_INIT);
+	(void)group_lock_byte(f.fd, F_UNLCK, LOCK_INIT);
 	FAILPOINT("group-slot");
 	*out = f;
 	return IDEM_OK;

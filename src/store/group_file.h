@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "store/group.h"
 
@@ -85,6 +86,14 @@ void group_file_close(struct group_file *f);
 bool group_sleep(_Atomic uint32_t *word, uint32_t value, int64_t ms);
 /* Wake who sleeps on it; false: nobody did. */
 bool group_wake(_Atomic uint32_t *word);
+
+/* What the file needs of the machine: false where it has none. */
+bool group_make_mutex(pthread_mutex_t *m); /* robust, shared by processes */
+bool group_has_futex(_Atomic uint32_t *word);
+
+/* Lock (F_RDLCK, F_WRLCK) or unlock (F_UNLCK) the byte at this offset for this
+ * open file description, without waiting; 0, or -1 with errno. */
+int group_lock_byte(int fd, short type, off_t at);
 
 /* Take the mutex; wait_ms 0 only tries.  false: somebody else has it.  A dead
  * owner's mutex is taken like a free one. */
