@@ -54,6 +54,9 @@ store_memory_open(struct idem_store *s, const struct idem_store_config *config);
 IDEM_MUST_CHECK enum idem_err
 store_lmdb_open(struct idem_store *s, const struct idem_store_config *config);
 
+/* Nothing of an earlier run of op is left in it. */
+void store_start(struct idem_op *op);
+
 /*
  * Say in the log that the limit of this name was met, how many records are
  * held and what follows: at most once a minute.

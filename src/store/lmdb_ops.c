@@ -141,23 +141,6 @@ lmdb_replay(struct lmdb_store *s, const struct lmdb_found *f,
 	return idem_buf_err(op->answer);
 }
 
-static struct idem_record
-running(const struct idem_op *op)
-{
-	struct idem_record r = {
-		.state = IDEM_STATE_RUNNING,
-		.recipe = op->recipe,
-		.retry = op->retry,
-		.claimed_ms = op->now_ms,
-		.expires_ms = INT64_MAX,
-	};
-
-	memcpy(r.id, op->id, sizeof r.id);
-	memcpy(r.fingerprint, op->fingerprint, sizeof r.fingerprint);
-	memcpy(r.token, op->token, sizeof r.token);
-	return r;
-}
-
 /* Clear the way and write the new record behind all others. */
 static enum idem_err
 replace(struct turn *u, const struct lmdb_victims *gone, uint64_t number,
@@ -189,7 +172,7 @@ full(struct turn *u)
 static enum idem_err
 take(struct turn *u)
 {
-	struct idem_record r = running(u->op);
+	struct idem_record r = record_running(u->op);
 	struct lmdb_victims gone;
 	struct outcome out;
 	uint64_t number;
@@ -344,10 +327,7 @@ lmdb_run(struct lmdb_store *s, struct kv_txn *t, struct idem_op *op,
 	struct turn u = { .s = s, .t = t, .op = op, .crowded = crowded };
 	enum idem_err err;
 
-	op->verdict = IDEM_ABSENT_KEY;
-	op->took_over = false;
-	if (op->answer != NULL)
-		idem_buf_reset(op->answer);
+	store_start(op);
 	if (op->kind == IDEM_OP_APPLY)
 		return apply_alone(&u);
 	if ((err = lmdb_find(s, t, op->id, &u.own)) != IDEM_OK)

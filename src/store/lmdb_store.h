@@ -39,6 +39,13 @@ struct lmdb_store {
 	struct idem_buf answer;  /* of one operation of the batch */
 };
 
+/* Opening: lmdb_open.c. */
+
+/* The files of s->place, and what backend.h says is opened with them.  Codes
+ * and log lines as idem_store_open(). */
+IDEM_MUST_CHECK enum idem_err
+lmdb_open_files(struct lmdb_store *s, const struct idem_store_config *config);
+
 extern const struct tables_verbs lmdb_tables_verbs; /* self: struct kv_txn */
 
 /* Records: lmdb_records.c. */

@@ -7,6 +7,7 @@
 #define STORE_MEMORY_H
 
 #include "store/backend.h"
+#include "store/record.h"
 
 /* One entry of a table: key, then value, in one block. */
 struct mem_entry {
@@ -61,7 +62,6 @@ size_t mem_find(const struct mem_store *m,
     const unsigned char id[IDEM_ID_BYTES]);
 /* The record, unless it is absent or expired: NULL. */
 struct idem_record *mem_standing(struct mem_store *m, const struct idem_op *op);
-bool mem_expired(const struct idem_record *r, int64_t now_ms);
 void mem_drop(struct mem_store *m, size_t at);
 void mem_become_unknown(struct idem_record *r, int64_t now_ms, int64_t ttl_ms);
 /* Verdict REPLAY, and the answer where the caller has a place for it. */

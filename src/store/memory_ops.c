@@ -100,23 +100,6 @@ end(struct mem_store *m, size_t at, struct idem_op *op,
 	}
 }
 
-static struct idem_record
-running(const struct idem_op *op)
-{
-	struct idem_record r = {
-		.state = IDEM_STATE_RUNNING,
-		.recipe = op->recipe,
-		.retry = op->retry,
-		.claimed_ms = op->now_ms,
-		.expires_ms = INT64_MAX,
-	};
-
-	memcpy(r.id, op->id, sizeof r.id);
-	memcpy(r.fingerprint, op->fingerprint, sizeof r.fingerprint);
-	memcpy(r.token, op->token, sizeof r.token);
-	return r;
-}
-
 /* The key is ours: put a new record behind all others, in place of what is
  * left of an old one. */
 static enum idem_err
@@ -144,7 +127,7 @@ take(struct mem_store *m, struct idem_op *op)
 		mem_drop_victims(m, &gone);
 	at = m->n++;
 	m->records[at].number = number;
-	m->records[at].r = running(op);
+	m->records[at].r = record_running(op);
 	op->verdict = IDEM_CLAIMED;
 	if (op->kind == IDEM_OP_ONCE)
 		end(m, at, op, &out);

@@ -13,12 +13,6 @@ same(const unsigned char *a, const unsigned char *b, size_t n)
 	return memcmp(a, b, n) == 0;
 }
 
-bool
-mem_expired(const struct idem_record *r, int64_t now_ms)
-{
-	return r->state != IDEM_STATE_RUNNING && r->expires_ms <= now_ms;
-}
-
 size_t
 mem_find(const struct mem_store *m, const unsigned char id[IDEM_ID_BYTES])
 {
@@ -34,7 +28,7 @@ mem_standing(struct mem_store *m, const struct idem_op *op)
 {
 	size_t at = mem_find(m, op->id);
 
-	if (at == m->n || mem_expired(&m->records[at].r, op->now_ms))
+	if (at == m->n || record_expired(&m->records[at].r, op->now_ms))
 		return NULL;
 	return &m->records[at].r;
 }
@@ -85,7 +79,7 @@ find_victims(const struct mem_store *m, const struct idem_op *op,
 
 		if (same(r->id, op->id, IDEM_ID_BYTES))
 			continue; /* it is being replaced */
-		if (mem_expired(r, op->now_ms))
+		if (record_expired(r, op->now_ms))
 			add_victim(gone, m->records[i].number);
 		else if (r->state != IDEM_STATE_DONE)
 			continue;

@@ -1,6 +1,9 @@
 /*
- * record.c - the stored form of a record.  It knows no back end.
+ * record.c - a record as a claim makes it, and its stored form.  It knows no
+ * back end.
  */
+#include <string.h>
+
 #include "store/record.h"
 
 #include "base/bytes.h"
@@ -69,6 +72,23 @@ record_decode(struct idem_span value, struct idem_record *out)
 	    out->recipe == 0 || (flags & ~FLAG_RETRY) != 0 || !consistent(out))
 		return IDEM_ECORRUPT;
 	return IDEM_OK;
+}
+
+struct idem_record
+record_running(const struct idem_op *op)
+{
+	struct idem_record r = {
+		.state = IDEM_STATE_RUNNING,
+		.recipe = op->recipe,
+		.retry = op->retry,
+		.claimed_ms = op->now_ms,
+		.expires_ms = INT64_MAX,
+	};
+
+	memcpy(r.id, op->id, sizeof r.id);
+	memcpy(r.fingerprint, op->fingerprint, sizeof r.fingerprint);
+	memcpy(r.token, op->token, sizeof r.token);
+	return r;
 }
 
 bool

@@ -1,6 +1,6 @@
 /*
- * record.h - how a record is laid out in the log: the one encoder and the one
- * decoder.
+ * record.h - what of a record is alike on every back end, and how it is laid
+ * out in the log: the one encoder and the one decoder.
  *
  * Fixed head, then the answer to the end of the value:
  *   version 1, state 1, recipe 1, seal 1, flags 1, id 32, fingerprint 32,
@@ -31,6 +31,9 @@ void record_head(struct idem_buf *b, const struct idem_record *r);
  */
 IDEM_MUST_CHECK enum idem_err
 record_decode(struct idem_span value, struct idem_record *out);
+
+/* What a claim makes of op. */
+struct idem_record record_running(const struct idem_op *op);
 
 /* done or unknown, and its time is over: it counts as absent. */
 bool record_expired(const struct idem_record *r, int64_t now_ms);

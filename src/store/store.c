@@ -72,8 +72,8 @@ idem_store_stuck(const struct idem_store *s)
 	return s->backend->stuck != NULL && s->backend->stuck(s->self);
 }
 
-static void
-start(struct idem_op *op)
+void
+store_start(struct idem_op *op)
 {
 	op->verdict = IDEM_ABSENT_KEY;
 	op->took_over = false;
@@ -85,7 +85,7 @@ enum idem_err
 idem_store_look(struct idem_store *s, struct idem_op *op)
 {
 	assert(op->answer != NULL);
-	start(op);
+	store_start(op);
 	return s->backend->look(s->self, op);
 }
 
@@ -98,7 +98,7 @@ idem_store_submit(struct idem_store *s, struct idem_op *op)
 	assert(op->apply == 0 ? op->kept_bytes <= op->input.n :
 	    s->apply != NULL && op->answer != NULL);
 	assert(!claims || op->answer != NULL);
-	start(op);
+	store_start(op);
 	if (claims && (err = liveness_hold(&s->live, op->token)) != IDEM_OK)
 		return err;
 	err = s->backend->submit(s->self, op);

@@ -66,7 +66,7 @@ sweep_one(struct mem_store *m, size_t at, int64_t now_ms, int64_t ttl_ms,
 {
 	struct idem_record *r = &m->records[at].r;
 
-	if (mem_expired(r, now_ms)) {
+	if (record_expired(r, now_ms)) {
 		++*ndue;
 		if (r->state == IDEM_STATE_DONE)
 			sweep->nexpired++;
