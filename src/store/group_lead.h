@@ -1,6 +1,9 @@
 /*
  * group_lead.h - the leader's half of the group commit: what is done while one
- * holds the mutex.  Only group.c and group_lead.c know it.
+ * holds the mutex.  Only group.c, group_lead.c and group_batch.c know it.
+ *
+ * tests/model/group_commit.pml is the model of what they do; a part taken away
+ * there has a counter-example, so take none away here.
  */
 #ifndef STORE_GROUP_LEAD_H
 #define STORE_GROUP_LEAD_H
@@ -35,7 +38,12 @@ bool group_waits(uint32_t word, uint32_t listed);
 /* What stands in a slot: borrowed, and to be read only while it waits. */
 struct idem_span group_request(const struct group_shared *s, uint32_t i);
 
-/* Mutex held by all four; all but recover() leave it unlocked. */
+/* Mutex held by all below; batch, leave and take_lead leave it unlocked. */
+
+/* Verdicts for all that are listed, and wakes. */
+void group_publish(struct group *g);
+/* What a leader took waits as before. */
+void group_put_back(struct group_slot *slot);
 
 /* Finish or undo what a dead leader began.  What flush or find returned. */
 IDEM_MUST_CHECK enum idem_err group_recover(struct group *g);
