@@ -170,7 +170,7 @@ class Revived(Direct):
 
     def revive(self):
         self.spawn([self.site.program], self.site.worker_environment(),
-                   "idem.log", stdin=self.listener, cwd=self.site.dir,
+                   "workers.log", stdin=self.listener, cwd=self.site.dir,
                    **self.site.as_worker())
 
     def destroy(self):

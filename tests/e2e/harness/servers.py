@@ -193,7 +193,7 @@ class Direct(Server):
         return argv
 
     def start(self):
-        self.spawn(self.argv(), self.site.worker_environment(), "idem.log",
+        self.spawn(self.argv(), self.site.worker_environment(), "workers.log",
                    cwd=self.site.dir, **self.site.as_worker())
         proc.wait_until(self.listening, "start of " + self.name)
 
@@ -267,7 +267,7 @@ class Inherited(Direct):
         listener.bind(self.address)
         listener.listen(64)
         self.spawn([self.site.program], self.site.worker_environment(),
-                   "idem.log", stdin=listener, cwd=self.site.dir,
+                   "workers.log", stdin=listener, cwd=self.site.dir,
                    **self.site.as_worker())
         os.chmod(self.address, 0o666)
         listener.close()
