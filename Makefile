@@ -109,7 +109,8 @@ shipped: all $(BUILD)/san/libidem.a
 
 .PHONY: check
 check: deps
-	@$(MAKE) --no-print-directory -k unit lint shipped
+	@$(MAKE) --no-print-directory -j$(NJOBS) all programs-of-unit
+	@$(MAKE) --no-print-directory -j1 -k unit lint shipped
 
 # --- the programs behind real servers, and all tests -----------------------
 .PHONY: run
@@ -147,7 +148,7 @@ e2e: all $(for_e2e)
 .PHONY: test
 test: deps
 	@$(MAKE) --no-print-directory -j$(NJOBS) all programs-of-unit $(for_e2e)
-	@$(MAKE) --no-print-directory -k unit lint shipped e2e
+	@$(MAKE) --no-print-directory -j1 -k unit lint shipped e2e
 
 # --- the bench: `make bench` takes minutes and writes docs/bench.tsv and .svg --
 bench_kit := pairs records sweep spawns
