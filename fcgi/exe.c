@@ -25,8 +25,6 @@ exe_find(struct exe *e)
 	e->ino = st.st_ino;
 }
 
-/* Device, inode and time of the last change: a file that was built or copied
- * anew has another number.  0: unknown. */
 uint64_t
 exe_number(void)
 {

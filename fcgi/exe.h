@@ -19,8 +19,8 @@ struct exe {
 void exe_find(struct exe *e);
 
 /*
- * A number that names the running file: two processes with equal ones run the
- * same code.
+ * A number that names the running file, by its device, inode and time of the
+ * last change: two processes with equal ones run the same code.  0: not known.
  */
 uint64_t exe_number(void);
 

@@ -65,7 +65,8 @@ struct idem_store_config {
 	idem_apply apply;        /* NULL: this program has no such handlers */
 	void *apply_arg;
 	uint64_t program;        /* names the executable: processes of equal
-	                          * ones run each other's handlers */
+	                          * ones run each other's handlers; 0: not
+	                          * known */
 	int64_t wait_ms;         /* IDEM_STORE_WAIT, for a leader that hangs;
 	                          * 0: 10 s */
 	const struct idem_log *log; /* lives as long as the store */

@@ -83,7 +83,7 @@ op_is_for(struct idem_span bytes, op_program program)
 	op_program whose = rd_u64(&r);
 	uint16_t apply = rd_u16(&r);
 
-	return apply == 0 || whose == program;
+	return apply == 0 || (whose == program && whose != 0);
 }
 
 void

@@ -9,7 +9,8 @@
 
 /*
  * Which handlers a process has: only a process of the same program may run an
- * operation with a handler.  Operations without one are everybody's.
+ * operation with a handler.  Operations without one are everybody's.  0: not
+ * known, the same as no other.
  */
 typedef uint64_t op_program;
 
@@ -33,8 +34,8 @@ void op_encode_outcome(const struct idem_op *op, enum idem_err err,
 
 /*
  * Set verdict, took_over and *op->answer (where not NULL; reset first) from
- * bytes; *err is what carrying it out returned.  IDEM_ECORRUPT, IDEM_ENOMEM,
- * IDEM_ETOOBIG: then nothing is set.
+ * bytes; *err is what carrying it out returned.  IDEM_ECORRUPT: nothing is set.
+ * IDEM_ENOMEM, IDEM_ETOOBIG from *op->answer: nothing else is.
  */
 IDEM_MUST_CHECK enum idem_err
 op_decode_outcome(struct idem_span bytes, struct idem_op *op,

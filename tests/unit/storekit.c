@@ -123,6 +123,7 @@ kit_reopen(struct kit *k, bool create)
 		.ntables = COUNT(tables),
 		.apply = kit_apply,
 		.apply_arg = k,
+		.program = 1,
 		.log = &k->log,
 	};
 
