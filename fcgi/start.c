@@ -154,7 +154,7 @@ rehearse(void *arg)
 	size_t n = 0;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	while (f->argv[n] != NULL && n < ARGS_MAX) {
+	while (n < ARGS_MAX && f->argv[n] != NULL) {
 		argv[n] = (char *)f->argv[n]; /* execv() does not write */
 		n++;
 	}

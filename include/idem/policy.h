@@ -38,7 +38,27 @@ struct idem_policy {
  * compared byte for byte (RFC 9110 9.1), fields without regard to case. */
 bool idem_policy_protects(const struct idem_policy *p, struct idem_span method);
 
-/* Does a replay carry this field? */
+/* The fields that every record keeps, each to be made into a row of a table or
+ * a piece of text; those that begin with Cross-Origin- come with them. */
+#define IDEM_KEPT_FIELDS(each) \
+	each("Content-Type") \
+	each("Content-Language") \
+	each("Content-Disposition") \
+	each("Content-Encoding") \
+	each("Location") \
+	each("Content-Location") \
+	each("Refresh") \
+	each("ETag") \
+	each("Last-Modified") \
+	each("Link") \
+	each("Allow") \
+	each("Vary") \
+	each("Content-Security-Policy") \
+	each("X-Content-Type-Options") \
+	each("X-Frame-Options") \
+	each("Referrer-Policy")
+
+/* Does a replay carry this field?  keep_headers: as in struct idem_policy. */
 bool idem_policy_keeps_field(struct idem_span keep_headers,
     struct idem_span name);
 

@@ -25,24 +25,9 @@ idem_policy_protects(const struct idem_policy *p, struct idem_span method)
 	return method.n > 0 && is_listed(p->methods, method, span_eq);
 }
 
-static const struct idem_span kept_fields[] = {
-	IDEM_LIT_INIT("Content-Type"),
-	IDEM_LIT_INIT("Content-Language"),
-	IDEM_LIT_INIT("Content-Disposition"),
-	IDEM_LIT_INIT("Content-Encoding"),
-	IDEM_LIT_INIT("Location"),
-	IDEM_LIT_INIT("Content-Location"),
-	IDEM_LIT_INIT("Refresh"),
-	IDEM_LIT_INIT("ETag"),
-	IDEM_LIT_INIT("Last-Modified"),
-	IDEM_LIT_INIT("Link"),
-	IDEM_LIT_INIT("Allow"),
-	IDEM_LIT_INIT("Vary"),
-	IDEM_LIT_INIT("Content-Security-Policy"),
-	IDEM_LIT_INIT("X-Content-Type-Options"),
-	IDEM_LIT_INIT("X-Frame-Options"),
-	IDEM_LIT_INIT("Referrer-Policy"),
-};
+#define ROW(name) IDEM_LIT_INIT(name),
+static const struct idem_span kept_fields[] = { IDEM_KEPT_FIELDS(ROW) };
+#undef ROW
 
 /* Not kept, named in IDEM_KEEP_HEADERS or not: they belong to one connection,
  * one moment or one request, or a replay has its own. */

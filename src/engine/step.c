@@ -168,4 +168,3 @@ walk_note_take_over(struct walk *w)
 		walk_log(w, IDEM_WARN, "done again, as an earlier try ended "
 		    "without an answer", NULL);
 }
-
