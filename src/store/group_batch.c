@@ -104,12 +104,11 @@ list_waiting(struct group *g, bool alone)
 	for (uint32_t i = 0; i < s->nslots; i++) {
 		bool me = i == g->file.me;
 
-		if ((alone && !me) || !take(s, i, &w))
-			group_put_back(&s->slot[i]); /* of an earlier attempt */
-		else if (!me && !g->work.mine(g->work.arg, group_request(s, i)))
-			group_put_back(&s->slot[i]);
-		else
+		if ((me || !alone) && take(s, i, &w) &&
+		    (me || g->work.mine(g->work.arg, group_request(s, i))))
 			s->listed[s->nlisted++] = (struct group_listed){ i, w };
+		else
+			group_put_back(&s->slot[i]); /* of an earlier attempt */
 	}
 }
 
