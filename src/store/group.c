@@ -49,6 +49,21 @@ heard(_Atomic uint32_t *word, uint32_t *w)
 	return true;
 }
 
+/* Recover; then a batch where my word or own still waits for one.  The mutex is
+ * mine, and no more so afterwards. */
+static enum idem_err
+take_lead(struct group *g, const struct group_own *own)
+{
+	enum idem_err err = group_recover(g);
+	uint32_t w = *my_word(g);
+
+	if (err == IDEM_OK && (own != NULL || group_waits(w, w)))
+		group_batch(g, own);
+	else
+		group_leave(g);
+	return err;
+}
+
 /* The mutex is mine.  late: a sleep went by and nobody ended it. */
 static enum idem_err
 lead(struct group *g, bool late)
@@ -58,7 +73,7 @@ lead(struct group *g, bool late)
 	FAILPOINT("group-locked");
 	if (late && group_waits(w, w))
 		g->file.shared->ntimeouts++;
-	return group_take_lead(g, NULL);
+	return take_lead(g, NULL);
 }
 
 /* Wait for the verdict on my word, or for the mutex, which makes me lead. */
@@ -114,7 +129,7 @@ group_lead(struct group *g, struct idem_span request, struct idem_buf *result)
 	if (!group_lock(g->file.shared, g->wait_ms))
 		return IDEM_EBUSY;
 	FAILPOINT("group-locked");
-	if ((err = group_take_lead(g, &own)) != IDEM_OK)
+	if ((err = take_lead(g, &own)) != IDEM_OK)
 		return err;
 	return idem_buf_err(result);
 }

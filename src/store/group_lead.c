@@ -150,17 +150,3 @@ group_recover(struct group *g)
 		}
 	return IDEM_OK;
 }
-
-enum idem_err
-group_take_lead(struct group *g, const struct group_own *own)
-{
-	uint32_t w;
-	enum idem_err err = group_recover(g);
-
-	w = g->file.shared->slot[g->file.me].word;
-	if (err == IDEM_OK && (own != NULL || group_waits(w, w)))
-		group_batch(g, own);
-	else
-		group_leave(g);
-	return err;
-}

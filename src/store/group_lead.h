@@ -38,7 +38,7 @@ bool group_waits(uint32_t word, uint32_t listed);
 /* What stands in a slot: borrowed, and to be read only while it waits. */
 struct idem_span group_request(const struct group_shared *s, uint32_t i);
 
-/* Mutex held by all below; batch, leave and take_lead leave it unlocked. */
+/* Mutex held by all below; batch and leave leave it unlocked. */
 
 /* Verdicts for all that are listed, and wakes. */
 void group_publish(struct group *g);
@@ -51,8 +51,5 @@ IDEM_MUST_CHECK enum idem_err group_recover(struct group *g);
 void group_batch(struct group *g, const struct group_own *own);
 /* Unlock, then ask the next who waits to lead. */
 void group_leave(struct group *g);
-/* Recover; then a batch where my word or own still waits for one. */
-IDEM_MUST_CHECK enum idem_err
-group_take_lead(struct group *g, const struct group_own *own);
 
 #endif

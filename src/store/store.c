@@ -3,15 +3,12 @@
  * end's own.  It knows neither LMDB nor the layout of a record.
  */
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "store/backend.h"
 #include "store/group.h"
 
 #include "base/text.h"
-
-#define MINUTE_MS 60000
 
 enum idem_err
 idem_store_open(const struct idem_store_config *config, struct idem_store **out)
@@ -70,15 +67,6 @@ bool
 idem_store_stuck(const struct idem_store *s)
 {
 	return s->backend->stuck != NULL && s->backend->stuck(s->self);
-}
-
-void
-store_start(struct idem_op *op)
-{
-	op->verdict = IDEM_ABSENT_KEY;
-	op->took_over = false;
-	if (op->answer != NULL)
-		idem_buf_reset(op->answer);
 }
 
 enum idem_err
@@ -160,26 +148,4 @@ idem_store_other_scope(struct idem_store *s, uint64_t what,
     const unsigned char id[IDEM_ID_BYTES], int64_t now_ms)
 {
 	return sightings_other(&s->sightings, what, id, now_ms);
-}
-
-void
-store_tell_full(struct idem_store *s, int64_t now_ms, const char *name,
-    uint64_t limit, uint64_t nrecords, const char *consequence)
-{
-	/* A clock that was set back must not silence the line. */
-	if (s->told_full && now_ms >= s->told_full_ms &&
-	    now_ms - s->told_full_ms < MINUTE_MS)
-		return;
-	s->told_full = true;
-	s->told_full_ms = now_ms;
-	idem_log(s->log, IDEM_WARN, "the store is full: %s=%" PRIu64
-	    " is met, %" PRIu64 " records are held; %s", name, limit, nrecords,
-	    consequence);
-}
-
-int64_t
-store_expiry(int64_t now_ms, int64_t ttl_ms)
-{
-	return now_ms > 0 && ttl_ms > INT64_MAX - now_ms ? INT64_MAX :
-	    now_ms + ttl_ms;
 }

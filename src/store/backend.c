@@ -1,0 +1,39 @@
+/*
+ * backend.c - what all back ends share.  It knows none of them.
+ */
+#include <inttypes.h>
+
+#include "store/backend.h"
+
+#define MINUTE_MS 60000
+
+void
+store_start(struct idem_op *op)
+{
+	op->verdict = IDEM_ABSENT_KEY;
+	op->took_over = false;
+	if (op->answer != NULL)
+		idem_buf_reset(op->answer);
+}
+
+void
+store_tell_full(struct idem_store *s, int64_t now_ms, const char *name,
+    uint64_t limit, uint64_t nrecords, const char *consequence)
+{
+	/* A clock that was set back must not silence the line. */
+	if (s->told_full && now_ms >= s->told_full_ms &&
+	    now_ms - s->told_full_ms < MINUTE_MS)
+		return;
+	s->told_full = true;
+	s->told_full_ms = now_ms;
+	idem_log(s->log, IDEM_WARN, "the store is full: %s=%" PRIu64
+	    " is met, %" PRIu64 " records are held; %s", name, limit, nrecords,
+	    consequence);
+}
+
+int64_t
+store_expiry(int64_t now_ms, int64_t ttl_ms)
+{
+	return now_ms > 0 && ttl_ms > INT64_MAX - now_ms ? INT64_MAX :
+	    now_ms + ttl_ms;
+}
