@@ -144,28 +144,39 @@ answer_first(struct idem_span bytes, struct idem_response *res)
 }
 
 enum idem_err
-answer_replay(struct idem_span bytes, struct idem_response *res)
+answer_open(struct idem_span bytes, struct answer_parts *out)
 {
 	struct reader r = reader_of(bytes);
-	unsigned status = rd_u16(&r);
-	struct idem_span kept = rd_run(&r);
-	size_t nbody = rd_u32(&r);
-	bool omitted = nbody > 0 && r.rest.n == 0;
-	enum idem_err err;
 
-	if (r.bad || (!omitted && r.rest.n != nbody))
+	out->status = rd_u16(&r);
+	out->fields = rd_run(&r);
+	out->body_bytes = rd_u32(&r);
+	out->body = r.rest;
+	out->omitted = out->body_bytes > 0 && r.rest.n == 0;
+	if (r.bad || (!out->omitted && r.rest.n != out->body_bytes))
 		return IDEM_ECORRUPT;
+	return IDEM_OK;
+}
+
+enum idem_err
+answer_replay(struct idem_span bytes, struct idem_response *res)
+{
+	struct answer_parts parts;
+	enum idem_err err = answer_open(bytes, &parts);
+
+	if (err != IDEM_OK)
+		return err;
 	idem_response_reset(res);
-	res->status = status;
-	if ((err = get_fields(kept, omitted, res)) != IDEM_OK)
+	res->status = parts.status;
+	if ((err = get_fields(parts.fields, parts.omitted, res)) != IDEM_OK)
 		return err;
 	idem_response_field(res, IDEM_LIT("Cache-Control"),
 	    IDEM_LIT("no-store"));
 	idem_response_field(res, IDEM_LIT("Idempotency-Replayed"),
 	    IDEM_LIT("true"));
-	if (omitted)
+	if (parts.omitted)
 		idem_response_field(res, IDEM_LIT("Idempotency-Body"),
 		    IDEM_LIT("omitted"));
-	idem_buf_puts(&res->body, r.rest);
+	idem_buf_puts(&res->body, parts.body);
 	return checked(res);
 }

@@ -30,6 +30,18 @@ void answer_drop_own_fields(struct idem_response *res);
 IDEM_MUST_CHECK enum idem_err
 answer_first(struct idem_span bytes, struct idem_response *res);
 
+/* What a record keeps, borrowed from its bytes. */
+struct answer_parts {
+	unsigned status;
+	struct idem_span fields; /* lines, as in struct idem_response */
+	struct idem_span body;   /* empty where it was omitted */
+	size_t body_bytes;       /* its length, also where it was omitted */
+	bool omitted;            /* it was over the limit */
+};
+/* IDEM_ECORRUPT. */
+IDEM_MUST_CHECK enum idem_err
+answer_open(struct idem_span bytes, struct answer_parts *out);
+
 /*
  * A replay: kept fields, Cache-Control: no-store and
  * Idempotency-Replayed: true; with Idempotency-Body: omitted in the place of

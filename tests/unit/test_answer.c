@@ -201,6 +201,28 @@ cut_answers_are_corrupt(void **state)
 }
 
 static void
+what_a_record_keeps(void **state)
+{
+	struct answer_parts parts;
+
+	(void)state;
+	assert_int_equal(answer_open(IDEM_LIT(HEAD "a\0b\r\n"), &parts),
+	    IDEM_OK);
+	assert_int_equal(parts.status, 201);
+	assert_text(parts.fields, KEPT_LINES);
+	assert_span(parts.body, IDEM_LIT("a\0b\r\n"));
+	assert_int_equal(parts.body_bytes, 5);
+	assert_false(parts.omitted);
+	assert_int_equal(answer_open(IDEM_LIT(HEAD), &parts), IDEM_OK);
+	assert_text(parts.fields, KEPT_LINES);
+	assert_int_equal(parts.body.n, 0);
+	assert_int_equal(parts.body_bytes, 5);
+	assert_true(parts.omitted);
+	assert_int_equal(answer_open(IDEM_LIT(HEAD "a"), &parts),
+	    IDEM_ECORRUPT);
+}
+
+static void
 flip(char *p, size_t bit)
 {
 	p[bit / 8] = (char)((unsigned char)p[bit / 8] ^ 1u << bit % 8);
@@ -250,6 +272,7 @@ main(void)
 		cmocka_unit_test(an_empty_answer_is_whole),
 		cmocka_unit_test(own_fields_are_taken_out),
 		cmocka_unit_test(what_is_wrong_with_an_answer_comes_out),
+		cmocka_unit_test(what_a_record_keeps),
 		cmocka_unit_test(cut_answers_are_corrupt),
 		cmocka_unit_test(flipped_bits_are_told_or_harmless),
 	};
