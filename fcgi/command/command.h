@@ -53,6 +53,9 @@ struct command {
 int command_sweep(struct command *c);
 int command_stats(struct command *c);
 int command_check(struct command *c);
+int command_list(struct command *c);
+int command_show(struct command *c);
+int command_resolve(struct command *c);
 int command_fingerprint(struct command *c);
 int command_canonical(struct command *c);
 

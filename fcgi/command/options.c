@@ -7,28 +7,50 @@
 #include "base/text.h"
 #include "command/options.h"
 
+#define OF_RECORD " show resolve "
+
 static const struct option_row rows[] = {
-	[OPT_STORE] = { "--store", "DIR",
+	[OPT_STORE] = { NULL, "--store", "DIR",
 	    "the store's directory, as IDEM_STORE" },
-	[OPT_CONFIG] = { "--config", "FILE",
+	[OPT_CONFIG] = { NULL, "--config", "FILE",
 	    "read the settings from this file" },
-	[OPT_JSON] = { "--json", NULL,
+	[OPT_JSON] = { NULL, "--json", NULL,
 	    "print one JSON object" },
-	[OPT_QUIET] = { "--quiet", NULL,
+	[OPT_QUIET] = { NULL, "--quiet", NULL,
 	    "print nothing as long as all is well" },
-	[OPT_MAX_SECONDS] = { "--max-seconds", "N",
+	[OPT_MAX_SECONDS] = { NULL, "--max-seconds", "N",
 	    "stop after N seconds, 1 to 86400; the next sweep goes on" },
-	[OPT_METHOD] = { "--method", "M",
+	[OPT_METHOD] = { NULL, "--method", "M",
 	    "the request's method: POST" },
-	[OPT_TARGET] = { "--target", "T",
+	[OPT_TARGET] = { NULL, "--target", "T",
 	    "its path and query as the server got them: /vazifalar?x=1" },
-	[OPT_TYPE] = { "--type", "C",
+	[OPT_TYPE] = { NULL, "--type", "C",
 	    "its Content-Type: application/json" },
-	[OPT_CHECK_CONFIG] = { "--check-config", NULL,
+	[OPT_KEY] = { OF_RECORD, "--key", "K",
+	    "the record of this Idempotency-Key" },
+	[OPT_SCOPE] = { OF_RECORD, "--scope", "S",
+	    "whose key: REMOTE_USER=ali; left out: anonymous" },
+	[OPT_ID] = { OF_RECORD, "--id", "HEX",
+	    "the record by its id, 8 digits of it or more" },
+	[OPT_STATE] = { " list ", "--state", "S",
+	    "running, orphaned, done, unknown, expired or damaged" },
+	[OPT_MAX] = { " list ", "--max", "N",
+	    "at most so many records, 1 to 1000000; else 100" },
+	[OPT_BODY_TOO] = { " show ", "--body", NULL,
+	    "the stored body too" },
+	[OPT_RELEASE] = { " resolve ", "--release", NULL,
+	    "the work was not done: the next retry does it" },
+	[OPT_COMPLETE] = { " resolve ", "--complete", "N",
+	    "it was done: retries get an answer with this status" },
+	[OPT_HEADER] = { " resolve ", "--header", "H",
+	    "with this line, 'Name: value'; may stand again" },
+	[OPT_BODY] = { " resolve ", "--body", "FILE",
+	    "with the bytes of this file; -: standard input" },
+	[OPT_CHECK_CONFIG] = { NULL, "--check-config", NULL,
 	    "print every setting, its value and where it came from" },
-	[OPT_VERSION] = { "--version", NULL,
+	[OPT_VERSION] = { NULL, "--version", NULL,
 	    "print the version" },
-	[OPT_HELP] = { "--help", NULL,
+	[OPT_HELP] = { NULL, "--help", NULL,
 	    "print this; behind a command: what it does" },
 };
 _Static_assert(sizeof rows / sizeof rows[0] == NOPTIONS, "one row an option");
@@ -39,11 +61,23 @@ option_row(enum option o)
 	return &rows[o];
 }
 
+/* Is the row for this command? */
 static bool
-find(struct idem_span name, size_t *out)
+is_for(const struct option_row *row, const char *command)
+{
+	char word[32];
+
+	return row->of == NULL || (command != NULL &&
+	    text_format(word, sizeof word, " %s ", command) == IDEM_OK &&
+	    strstr(row->of, word) != NULL);
+}
+
+static bool
+find(struct idem_span name, const char *command, size_t *out)
 {
 	for (size_t i = 0; i < NOPTIONS; i++)
-		if (span_eq(name, span_of(rows[i].name))) {
+		if (span_eq(name, span_of(rows[i].name)) &&
+		    is_for(&rows[i], command)) {
 			*out = i;
 			return true;
 		}
@@ -93,6 +127,18 @@ take_setting(char *const argv[], int *i, struct settings *s,
 }
 
 static enum idem_err
+take_header(const char *line, struct options *out, struct idem_buf *wrong)
+{
+	if (out->nheaders == OPTIONS_HEADERS_MAX) {
+		idem_buf_printf(wrong, "more than %d times --header",
+		    OPTIONS_HEADERS_MAX);
+		return IDEM_ESYNTAX;
+	}
+	out->headers[out->nheaders++] = line;
+	return IDEM_OK;
+}
+
+static enum idem_err
 take(int argc, char *const argv[], int *i, struct settings *s,
     const struct idem_log *log, struct options *out, struct idem_buf *wrong)
 {
@@ -101,14 +147,14 @@ take(int argc, char *const argv[], int *i, struct settings *s,
 	const char *value;
 	size_t o;
 
-	if (!find(span_first(word, span_find(word, '=')), &o))
+	if (!find(span_first(word, span_find(word, '=')), out->command, &o))
 		return take_setting(argv, i, s, log, out, wrong);
 	err = value_of(&rows[o], argc, argv, i, &value, wrong);
 	if (err != IDEM_OK)
 		return err;
 	out->value[o] = value;
 	out->given |= OPT_BIT(o);
-	return IDEM_OK;
+	return o == OPT_HEADER ? take_header(value, out, wrong) : IDEM_OK;
 }
 
 enum idem_err

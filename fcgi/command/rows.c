@@ -4,8 +4,15 @@
  */
 #include "base/text.h"
 #include "command/command.h"
+#include "command/target.h"
 
 #define OF_STORE (OPT_BIT(OPT_STORE) | OPT_BIT(OPT_CONFIG) | OPT_BIT(OPT_JSON))
+
+#define RECORD_TEXT \
+	"\nS is what IDEM_SCOPE makes of a request: REMOTE_USER=value, or\n" \
+	"cookie:NAME=value, header:NAME=value, param:NAME=value, or\n" \
+	"'Authorization=Bearer value'.  Keys that stand elsewhere than in a\n" \
+	"header are found by --id only.\n"
 
 static const struct command_row rows[] = {
 	{ "sweep", "[OPTION ...]",
@@ -25,6 +32,29 @@ static const struct command_row rows[] = {
 	    "Read every record, and compare index and records both ways.\n"
 	    "Each damaged one is a line on standard error; exit 1 then.\n",
 	    OF_STORE | OPT_BIT(OPT_QUIET), 0, command_check },
+	{ "list", "[--state S] [--max N] [OPTION ...]",
+	    "list the records, the oldest first",
+	    "List the records in the order of their claims: the first digits\n"
+	    "of the id, the state, when it was claimed, since when it is done\n"
+	    "or unknown, and the status of the stored answer.\n",
+	    OF_STORE | OPT_BIT(OPT_STATE) | OPT_BIT(OPT_MAX), 0,
+	    command_list },
+	{ "show", "--key K [--scope S] | --id HEX [OPTION ...]",
+	    "show one record and its stored answer",
+	    "Show one record: its state, times, fingerprint, and the answer\n"
+	    "that retries get.\n" RECORD_TEXT,
+	    OF_STORE | TARGET_OPTIONS | OPT_BIT(OPT_BODY_TOO), 0,
+	    command_show },
+	{ "resolve", "--key K [--scope S] | --id HEX  --release | --complete N",
+	    "say how work ended that nobody knows the end of",
+	    "End a record whose outcome is unknown, or whose worker died.\n"
+	    "Look first at what really happened: --release lets the work be\n"
+	    "done again, --complete stores what every retry gets from now on.\n"
+	    "A record whose worker lives is left alone; so is one that is\n"
+	    "done.\n" RECORD_TEXT,
+	    OF_STORE | TARGET_OPTIONS | OPT_BIT(OPT_RELEASE) |
+	    OPT_BIT(OPT_COMPLETE) | OPT_BIT(OPT_HEADER) | OPT_BIT(OPT_BODY),
+	    0, command_resolve },
 	{ "fingerprint", "--method M --target T [--type C] < BODY",
 	    "print the fingerprint of a request, its body on standard input",
 	    "Print the 43 characters that a request is compared by.  A retry\n"

@@ -7,8 +7,10 @@ import re
 import subprocess
 import unittest
 
+from harness import proc
 from harness.case import ServerCase, fresh_key
 from harness.load import Load
+from harness.outside import Outside
 from harness.servers import Workers
 from harness.site import AS_ROOT, BUILD, ROOT, WORKER, Site
 
@@ -187,6 +189,122 @@ class StatsBesideLoad(ServerCase):
                 running += stats["running"]
             load.until_done(1)
         self.assertGreater(running, 0)
+
+
+class Held(Outside):
+    """A worker is killed in the middle of work outside the store: nobody but
+    the operator can say how it ended."""
+    nworkers = 2
+
+    def held(self):
+        """The key of a held record, and its id."""
+        self.begin()
+        key = fresh_key()
+        self.die(key)
+        self.assertProblem(self.send(key).answer(), 409,
+                           "idempotentlik-nomalum")
+        listed = self.json("list", "--state", "unknown")
+        self.assertEqual((len(listed["records"]), listed["more"]), (1, False))
+        self.assertIsNone(listed["records"][0]["status"])
+        return key, listed["records"][0]["id"]
+
+    def json(self, *words):
+        return json.loads(self.site.idem(*words, "--json", check=True).stdout)
+
+    def refused(self, *words, status=1):
+        done = self.site.idem(*words)
+        self.assertEqual((done.returncode, done.stdout), (status, b""))
+        return done.stderr.decode()
+
+    def test_list_and_show(self):
+        key, found = self.held()
+        self.assertRegex(found, "^[0-9a-f]{64}$")
+        text = self.site.idem("list", check=True).stdout.decode()
+        self.assertRegex(text, "\n%s unknown  20" % found[:16])
+        by_id = self.json("show", "--id", found[:8])
+        self.assertEqual(self.json("show", "--key", key), by_id)
+        self.assertEqual((by_id["id"], by_id["state"], by_id["status"]),
+                         (found, "unknown", None))
+        want = self.site.idem("fingerprint", "--method", "POST", "--target",
+                              "/ish", "--type", "application/json",
+                              stdin=b"{}", check=True).stdout.decode()
+        self.assertEqual(by_id["fingerprint"] + "\n", want)
+        text = self.site.idem("show", "--id", found, check=True).stdout
+        self.assertNotIn(key.encode(), text)
+        self.refused("show", "--key", key, "--scope", "REMOTE_USER=ali")
+
+    def test_release(self):
+        """The next retry does the work."""
+        key, found = self.held()
+        done = self.site.idem("resolve", "--key", key, "--release",
+                              check=True)
+        self.assertEqual(done.stdout,
+                         b"id=%s state=released\n" % found.encode())
+        first = self.assertFirst(self.send(key).answer())
+        self.assertReplay(self.send(key).answer(), first)
+        self.assertEqual(self.count(), 2)
+        self.assertIn("nothing to resolve",
+                      self.refused("resolve", "--key", key, "--release"))
+
+    def test_complete(self):
+        """The next retry gets these very bytes."""
+        key, found = self.held()
+        body = bytes(range(256)) * 12
+        path = self.site.path("body")
+        with open(path, "wb") as file:
+            file.write(body)
+        self.site.idem("resolve", "--id", found[:8], "--complete", "202",
+                       "--body", path, "--header", "Content-Type: x/y",
+                       "--header", "Link: <a>", "--header", "Link: <b>",
+                       check=True)
+        for _ in range(2):
+            got = self.send(key).answer()
+            self.assertStatus(got, 202)
+            self.assertTrue(got.replayed)
+            self.assertEqual(got.body, body)
+            self.assertEqual(got.all("Link"), ["<a>", "<b>"])
+            self.assertEqual(got.field("Content-Type"), "x/y")
+        self.assertEqual(self.count(), 1)
+        shown = self.json("show", "--key", key)
+        self.assertEqual((shown["state"], shown["status"],
+                          shown["body_bytes"]), ("done", 202, len(body)))
+        raw = self.site.idem("show", "--key", key, "--body", check=True)
+        self.assertTrue(raw.stdout.endswith(b"\nLink: <b>\n\n" + body))
+
+    def test_while_its_worker_lives(self):
+        self.begin()
+        key = fresh_key()
+        pending = self.send(key)
+        proc.wait_until(lambda: self.count() == 1, "the work to begin")
+        for words in (("--release",), ("--complete", "200")):
+            self.assertIn("its worker lives", self.refused(
+                "resolve", "--key", key, *words))
+        self.assertEqual(self.json("show", "--key", key)["state"], "running")
+        self.let_go()
+        self.assertFirst(pending.answer())
+        self.assertEqual(self.count(), 1)
+
+    def test_an_orphan_that_nobody_asked_for(self):
+        self.begin()
+        key = fresh_key()
+        self.die(key)
+        self.assertEqual(self.json("show", "--key", key)["state"], "orphaned")
+        self.site.idem("resolve", "--key", key, "--complete", "204",
+                       check=True)
+        got = self.send(key).answer()
+        self.assertEqual((got.status, got.body), (204, b""))
+        self.assertEqual(self.count(), 1)
+
+    @unittest.skipUnless(AS_ROOT, "needs a file that only root can read")
+    def test_root_reads_its_own_file(self):
+        key, _ = self.held()
+        path = self.site.path("bin", "secret")
+        with open(path, "wb", opener=lambda name, flags:
+                  os.open(name, flags, 0o600)) as file:
+            file.write(b"paid")
+        self.site.idem("resolve", "--key", key, "--complete", "200", "--body",
+                       path, user={}, check=True)
+        self.assertEqual(self.send(key).answer().body, b"paid")
 
 
 @unittest.skipUnless(AS_ROOT, "needs other users: run it as root")

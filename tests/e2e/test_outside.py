@@ -2,15 +2,14 @@
 of the work, and what its retry is told."""
 import json
 import os
-import shutil
 import signal
 import subprocess
 import unittest
 
 from harness import proc
-from harness.case import JSON, OwnSiteCase, fresh_key
-from harness.servers import Direct
-from harness.site import AS_ROOT, BUILD, WORKER, Site
+from harness.case import fresh_key
+from harness.outside import Outside
+from harness.site import AS_ROOT, WORKER
 
 DISK = 4 * 1024 * 1024
 
@@ -22,49 +21,8 @@ def can_mount():
         capture_output=True, check=False).returncode == 0
 
 
-class Outside(OwnSiteCase):
-    nworkers = None
-
-    def setUp(self):
-        self.site = Site(self.settings)
-        self.site.program = self.site.path("bin", "ledger.fcgi")
-        shutil.copy(os.path.join(BUILD, "tests/ledger.fcgi"),
-                    self.site.program)
-        self.ledger = self.site.path("run", "ledger")
-        self.site.preload = {"LEDGER": self.ledger}
-        self.server = None
-
-    def begin(self):
-        self.server = Direct(self.site, nworkers=self.nworkers)
-        self.server.start()
-
-    def send(self, key):
-        return self.server.send("POST", "/ish", [
-            JSON, ("Idempotency-Key", key)], b"{}")
-
-    def count(self):
-        """How often it really worked."""
-        try:
-            with open(self.ledger, encoding="ascii") as file:
-                return file.read().count("x\n")
-        except FileNotFoundError:
-            return 0
-
-    def let_go(self):
-        with open(self.ledger + ".go", "w", encoding="ascii"):
-            pass
-
-
 class DiedAtWork(Outside):
     nworkers = 2
-
-    def die(self, key):
-        pending = self.send(key)
-        proc.wait_until(lambda: self.count() == 1, "the work to begin")
-        proc.end(self.server.workers())
-        with self.assertRaises(OSError):
-            pending.answer()
-        self.let_go()
 
     def test_held(self):
         """Nobody can say how it ended, so nobody does it again."""

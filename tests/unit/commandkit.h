@@ -11,7 +11,7 @@
 
 /* What time it is for the command. */
 #define COMMAND_NOW_MS 1000000
-#define COMMAND_WORDS 12
+#define COMMAND_WORDS 16
 
 struct result {
 	int rc;

@@ -22,7 +22,37 @@ usage_errors(void **state)
 		{ { NULL }, "the name of a command is missing" },
 		{ { "swep" }, "swep: no such command" },
 		{ { "" }, ": no such command" },
-		{ { "list" }, "list: no such command" },
+		{ { "lis" }, "lis: no such command" },
+		{ { "list", "--id", "00000000" }, "--id: no such option" },
+		{ { "show", "--store", "/x" },
+		    "show: one of --key and --id is wanted" },
+		{ { "show", "--store", "/x", "--key", "a", "--id",
+		    "00000000" }, "show: one of --key and --id is wanted" },
+		{ { "show", "--store", "/x", "--scope", "REMOTE_USER=a",
+		    "--id", "00000000" }, "show: --scope goes with --key" },
+		{ { "show", "--store", "/x", "--id", "0123456" },
+		    "--id 0123456: wanted are 8 to 64 hex digits" },
+		{ { "show", "--store", "/x", "--id", "0123456g" },
+		    "--id 0123456g: wanted are 8 to 64 hex digits" },
+		{ { "show", "--store", "/x", "--key", "secret key" },
+		    "--key: this is no key; wanted are 1 to 255 visible "
+		    "ASCII characters" },
+		{ { "show", "--body=x" }, "--body takes no value" },
+		{ { "resolve", "--body" },
+		    "--body: its value FILE is missing" },
+		{ { "resolve", "--store", "/x", "--id", "00000000" },
+		    "resolve: one of --release and --complete is wanted" },
+		{ { "resolve", "--store", "/x", "--id", "00000000",
+		    "--release", "--complete", "200" },
+		    "resolve: one of --release and --complete is wanted" },
+		{ { "resolve", "--store", "/x", "--id", "00000000",
+		    "--release", "--body", "/x" },
+		    "resolve: --body and --header go with --complete" },
+		{ { "list", "--store", "/x", "--state", "held" },
+		    "--state held: wanted is running, orphaned, done, "
+		    "unknown, expired or damaged" },
+		{ { "list", "--store", "/x", "--max", "0" },
+		    "--max 0: a whole number from 1 to 1000000 is wanted" },
 		{ { "--frob" }, "--frob: no such option" },
 		{ { "sweep", "-q" }, "-q: no such option" },
 		{ { "sweep", "--" }, "--: no such option" },
@@ -80,6 +110,39 @@ usage_errors(void **state)
 }
 
 static void
+scopes_that_are_none(void **state)
+{
+	static const char *const scopes[] = { "", "ali", "=ali", "user=ali",
+		"REMOTE_USER", "REMOTE_USER=", "cookie:=a", "cookie:a b=c",
+		"Authorization=Digest x", "Authorization=Basic",
+		"param:X=" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(scopes); i++)
+		command_expect(WORDS("show", "--store", "/x", "--key", "k",
+		    "--scope", scopes[i]), "", 2, "", "idem: --scope: wanted "
+		    "is REMOTE_USER=value, cookie:NAME=value, "
+		    "header:NAME=value, param:NAME=value or "
+		    "Authorization=value; see idem --help\n");
+}
+
+/* "--scope" names a record there, and is a setting elsewhere. */
+static void
+a_word_of_two_meanings(void **state)
+{
+	struct result r;
+
+	(void)state;
+	command_run(&r, WORDS("--check-config", "--store", "/x", "--scope",
+	    "REMOTE_USER"), IDEM_LIT(""), no_env);
+	idem_buf_putc(&r.out, '\0');
+	assert_int_equal(r.rc, 0);
+	assert_non_null(strstr(r.out.p,
+	    "IDEM_SCOPE=REMOTE_USER\tcommand line\t"));
+	result_free(&r);
+}
+
+static void
 long_words_are_cut(void **state)
 {
 	char word[5001];
@@ -106,6 +169,9 @@ version_and_help(void **state)
 	    "  sweep        delete what has expired: the command for cron\n"
 	    "  stats        count the records by state, and the room\n"
 	    "  check        read every record; exit 1 where one is damaged\n"
+	    "  list         list the records, the oldest first\n"
+	    "  show         show one record and its stored answer\n"
+	    "  resolve      say how work ended that nobody knows the end of\n"
 	    "  fingerprint  print the fingerprint of a request, its body on "
 	    "standard input\n"
 	    "  canonical    print the canonical form of a JSON text on "
@@ -346,6 +412,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(usage_errors),
+		cmocka_unit_test(scopes_that_are_none),
+		cmocka_unit_test(a_word_of_two_meanings),
 		cmocka_unit_test(long_words_are_cut),
 		cmocka_unit_test(version_and_help),
 		cmocka_unit_test(every_command_helps),
