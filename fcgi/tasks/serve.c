@@ -8,7 +8,7 @@
 #include "base/io.h"
 #include "base/text.h"
 #include "front_log.h"
-#include "tasks/cors.h"
+#include "cors.h"
 #include "tasks/routes.h"
 #include "tasks/turn.h"
 

@@ -9,7 +9,7 @@
 #include "settings.h"
 
 #include "idem/wrap.h"
-#include "tasks/request_id.h"
+#include "request_id.h"
 
 /* What a worker keeps; see service.h. */
 struct service;

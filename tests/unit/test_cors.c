@@ -3,8 +3,8 @@
  */
 #include "tests.h"
 
-#include "tasks/cors.h"
-#include "tasks/request_id.h"
+#include "cors.h"
+#include "request_id.h"
 
 #define L(s) IDEM_LIT_INIT(s)
 

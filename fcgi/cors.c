@@ -1,7 +1,7 @@
 /*
  * cors.c - the fields of the CORS protocol.
  */
-#include "tasks/cors.h"
+#include "cors.h"
 
 #include "base/text.h"
 

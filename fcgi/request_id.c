@@ -1,7 +1,7 @@
 /*
  * request_id.c - chooses the name of a request.
  */
-#include "tasks/request_id.h"
+#include "request_id.h"
 
 #include <string.h>
 

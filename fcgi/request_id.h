@@ -1,8 +1,8 @@
 /*
  * request_id.h - the name of one request, for its answer and its log lines.
  */
-#ifndef TASKS_REQUEST_ID_H
-#define TASKS_REQUEST_ID_H
+#ifndef FRONT_REQUEST_ID_H
+#define FRONT_REQUEST_ID_H
 
 #include "idem/base.h"
 

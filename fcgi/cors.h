@@ -2,8 +2,8 @@
  * cors.h - which origins may read an answer (the Fetch standard's CORS
  * protocol).  Knows no routes.
  */
-#ifndef TASKS_CORS_H
-#define TASKS_CORS_H
+#ifndef FRONT_CORS_H
+#define FRONT_CORS_H
 
 #include "idem/http.h"
 
