@@ -2,6 +2,8 @@
  * exchange.c - the body counted, the answer written; the same for FastCGI and
  * plain CGI.
  */
+#include <inttypes.h>
+
 #include "base/text.h"
 #include "exchange.h"
 
@@ -50,6 +52,16 @@ read_up_to(struct exchange *x, uint64_t limit, struct idem_buf *body)
 	return IDEM_OK;
 }
 
+/* What was announced, in both places. */
+static enum idem_err
+read_lengths(const struct idem_request *req, struct length *counted,
+    struct length *said)
+{
+	enum idem_err err = announced(req, IDEM_VAR_CONTENT_LENGTH, counted);
+
+	return err != IDEM_OK ? err : announced(req, IDEM_VAR_LENGTH, said);
+}
+
 enum idem_err
 exchange_read_body(struct exchange *x, struct idem_request *req,
     size_t max_bytes, struct idem_buf *body)
@@ -58,9 +70,7 @@ exchange_read_body(struct exchange *x, struct idem_request *req,
 	enum idem_err err;
 
 	idem_buf_reset(body);
-	if ((err = announced(req, IDEM_VAR_CONTENT_LENGTH,
-	    &counted)) != IDEM_OK ||
-	    (err = announced(req, IDEM_VAR_LENGTH, &said)) != IDEM_OK)
+	if ((err = read_lengths(req, &counted, &said)) != IDEM_OK)
 		return err;
 	if (counted.n > max_bytes || said.n > max_bytes)
 		return IDEM_ETOOBIG;
@@ -75,6 +85,33 @@ exchange_read_body(struct exchange *x, struct idem_request *req,
 		return IDEM_ESHORT;
 	req->body = body->n == 0 ? IDEM_LIT("") : idem_buf_span(body);
 	return IDEM_OK;
+}
+
+enum idem_err
+exchange_pass_body(struct exchange *x, const struct idem_request *req,
+    exchange_put put, void *arg, uint64_t *nbytes)
+{
+	struct length counted, said;
+	enum idem_err err = read_lengths(req, &counted, &said);
+	uint64_t end = counted.there ? counted.n : UINT64_MAX;
+	char chunk[CHUNK_BYTES];
+
+	*nbytes = 0;
+	while (err == IDEM_OK && *nbytes < end) {
+		uint64_t left = end - *nbytes;
+		long got = x->read(x->arg, chunk,
+		    left < sizeof chunk ? (size_t)left : sizeof chunk);
+
+		if (got < 0)
+			return IDEM_ESHORT;
+		if (got == 0)
+			break;
+		*nbytes += (uint64_t)got;
+		err = put(arg, chunk, (size_t)got);
+	}
+	if (err == IDEM_OK && (*nbytes < counted.n || *nbytes < said.n))
+		err = IDEM_ESHORT;
+	return err;
 }
 
 /* RFC 9110 15, RFC 6585; a status without a row goes out without a phrase. */
@@ -126,7 +163,8 @@ is_ours(struct idem_span name)
 }
 
 static void
-put_head(const struct idem_response *res, struct idem_buf *head)
+put_head(const struct idem_response *res, const uint64_t *length_bytes,
+    struct idem_buf *head)
 {
 	struct idem_span lines = idem_buf_span(&res->fields), name, value;
 
@@ -142,35 +180,46 @@ put_head(const struct idem_response *res, struct idem_buf *head)
 	}
 	/* RFC 9110 8.6: never with 204; with 304 it would be the length of
 	 * what is not sent */
-	if (res->status != 204 && res->status != 304)
-		idem_buf_printf(head, "Content-Length: %zu\r\n",
-		    res->status == 205 ? 0 : res->body.n);
+	if (length_bytes != NULL && res->status != 204 && res->status != 304)
+		idem_buf_printf(head, "Content-Length: %" PRIu64 "\r\n",
+		    res->status == 205 ? 0 : *length_bytes);
 	idem_buf_puts(head, IDEM_LIT("\r\n"));
 }
 
-static bool
-has_body(const struct idem_request *req, const struct idem_response *res)
+bool
+exchange_has_body(const struct idem_request *req, unsigned status)
 {
-	return res->body.n > 0 && res->status != 204 && res->status != 205 &&
-	    res->status != 304 &&
+	return status != 204 && status != 205 && status != 304 &&
 	    !span_eq(req->var[IDEM_VAR_METHOD], IDEM_LIT("HEAD"));
 }
 
 enum idem_err
-exchange_answer(struct exchange *x, const struct idem_request *req,
-    const struct idem_response *res)
+exchange_head(struct exchange *x, const struct idem_response *res,
+    size_t max_bytes, const uint64_t *length_bytes)
 {
 	struct idem_buf head;
 	enum idem_err err;
 
 	if ((err = idem_response_err(res)) != IDEM_OK)
 		return err;
-	idem_buf_init(&head, EXCHANGE_HEAD_MAX);
-	put_head(res, &head);
+	idem_buf_init(&head, max_bytes);
+	put_head(res, length_bytes, &head);
 	if ((err = idem_buf_err(&head)) == IDEM_OK)
 		err = x->write(x->arg, head.p, head.n);
-	if (err == IDEM_OK && has_body(req, res))
-		err = x->write(x->arg, res->body.p, res->body.n);
 	idem_buf_free(&head);
+	return err;
+}
+
+enum idem_err
+exchange_answer(struct exchange *x, const struct idem_request *req,
+    const struct idem_response *res)
+{
+	const uint64_t length_bytes = res->body.n;
+	enum idem_err err = exchange_head(x, res, EXCHANGE_HEAD_MAX,
+	    &length_bytes);
+
+	if (err == IDEM_OK && res->body.n > 0 &&
+	    exchange_has_body(req, res->status))
+		err = x->write(x->arg, res->body.p, res->body.n);
 	return err;
 }

@@ -18,6 +18,8 @@ struct exchange {
 	 * is that already. */
 	void (*complain)(void *arg, const char *line);
 	void *arg;
+	/* What was written goes out now; NULL: it has already. */
+	void (*flush)(void *arg);
 };
 
 /*
@@ -36,6 +38,16 @@ IDEM_MUST_CHECK enum idem_err
 exchange_read_body(struct exchange *x, struct idem_request *req,
     size_t max_bytes, struct idem_buf *body);
 
+/*
+ * Give the whole body to put, piece by piece, whatever its length; *nbytes is
+ * what came.  IDEM_ESHORT, IDEM_ESYNTAX as above, or what put returned: the
+ * rest is then not read.
+ */
+typedef enum idem_err (*exchange_put)(void *arg, const void *p, size_t n);
+IDEM_MUST_CHECK enum idem_err
+exchange_pass_body(struct exchange *x, const struct idem_request *req,
+    exchange_put put, void *arg, uint64_t *nbytes);
+
 /* All header lines of an answer, with Status and the empty line behind them:
  * the least that any of the servers takes. */
 #define EXCHANGE_HEAD_MAX 4096 /* bytes */
@@ -52,5 +64,17 @@ exchange_read_body(struct exchange *x, struct idem_request *req,
 IDEM_MUST_CHECK enum idem_err
 exchange_answer(struct exchange *x, const struct idem_request *req,
     const struct idem_response *res);
+
+/*
+ * Write the head alone, for a body that the caller writes himself: as above,
+ * but of any length up to max_bytes, and with Content-Length where length_bytes
+ * is not NULL.
+ */
+IDEM_MUST_CHECK enum idem_err
+exchange_head(struct exchange *x, const struct idem_response *res,
+    size_t max_bytes, const uint64_t *length_bytes);
+
+/* May a body follow the head of this answer? */
+bool exchange_has_body(const struct idem_request *req, unsigned status);
 
 #endif

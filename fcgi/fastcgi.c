@@ -38,6 +38,15 @@ write_stdout(void *arg, const void *p, size_t n)
 }
 
 static void
+flush_stdout(void *arg)
+{
+	FCGX_Request *req = arg;
+
+	/* who is gone is met by the next write */
+	(void)FCGX_FFlush(req->out);
+}
+
+static void
 write_stderr(void *arg, const char *line)
 {
 	FCGX_Request *req = arg;
@@ -88,7 +97,8 @@ static enum fastcgi_end
 serve_accepted(FCGX_Request *req, exchange_fn serve, void *arg)
 {
 	struct exchange x = { .read = read_stdin, .write = write_stdout,
-		.complain = write_stderr, .arg = req };
+		.complain = write_stderr, .arg = req,
+		.flush = flush_stdout };
 
 	if (FCGX_GetError(req->in) != 0)
 		return FASTCGI_CUT;

@@ -157,7 +157,8 @@ struct idem_span
 served_ask(struct served *s, const char *request)
 {
 	struct asked a = { .served = s };
-	struct exchange x = { a.vars, read_body, write_answer, NULL, &a };
+	struct exchange x = { .vars = a.vars, .read = read_body,
+		.write = write_answer, .arg = &a };
 	size_t n = strlen(request) + 1;
 	char *text = malloc(n);
 

@@ -399,6 +399,107 @@ cgi_drains_what_was_announced(void **state)
 	}
 }
 
+static enum idem_err
+keep_up_to_six(void *arg, const void *p, size_t n)
+{
+	struct idem_buf *kept = arg;
+
+	idem_buf_put(kept, p, n);
+	return kept->n > 6 ? IDEM_EIO : IDEM_OK;
+}
+
+static void
+passes_bodies_of_any_length(void **state)
+{
+	static const struct {
+		const char *vars[3];
+		const char *body;
+		bool breaks_off;
+		enum idem_err err;
+		const char *passed;
+	} rows[] = {
+		{ { "CONTENT_LENGTH=5" }, "hello", false, IDEM_OK, "hello" },
+		{ { "CONTENT_LENGTH=5" }, "hello!", false, IDEM_OK, "hello" },
+		{ { "CONTENT_LENGTH=0" }, "x", false, IDEM_OK, "" },
+		{ { NULL }, "hello!", false, IDEM_OK, "hello!" },
+		{ { NULL }, "", false, IDEM_OK, "" },
+		{ { NULL }, "hello!!!", false, IDEM_EIO, "hello!!" },
+		{ { "CONTENT_LENGTH=5" }, "hell", false, IDEM_ESHORT, "hell" },
+		{ { "CONTENT_LENGTH=5" }, "hell", true, IDEM_ESHORT, "hell" },
+		{ { "CONTENT_LENGTH=3", "IDEM_LENGTH=5" }, "hel", false,
+		    IDEM_ESHORT, "hel" },
+		{ { "CONTENT_LENGTH=five" }, "hello", false, IDEM_ESYNTAX,
+		    "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct server s = { .body = span_of(rows[i].body),
+			.piece_bytes = 1, .breaks_off = rows[i].breaks_off };
+		struct exchange x = exchange_with(&s, rows[i].vars);
+		struct idem_buf scratch, kept;
+		struct idem_request req;
+		uint64_t n;
+
+		print_message("row %zu\n", i);
+		idem_buf_init(&scratch, 100);
+		idem_buf_init(&kept, 100);
+		assert_int_equal(idem_request_init(&req, rows[i].vars,
+		    &scratch), IDEM_OK);
+		assert_int_equal(exchange_pass_body(&x, &req, keep_up_to_six,
+		    &kept, &n), rows[i].err);
+		assert_int_equal(n, strlen(rows[i].passed));
+		assert_int_equal(kept.n, n);
+		if (n > 0)
+			assert_memory_equal(kept.p, rows[i].passed, n);
+		idem_buf_free(&scratch);
+		idem_buf_free(&kept);
+	}
+}
+
+static void
+writes_heads_alone(void **state)
+{
+	static const char *const none[] = { NULL };
+	static const struct {
+		unsigned status;
+		int64_t length; /* -1: not known */
+		size_t max_bytes;
+		enum idem_err err;
+		const char *head;
+	} rows[] = {
+		{ 200, 7, 100, IDEM_OK,
+		  "Status: 200 OK\r\nA: b\r\nContent-Length: 7\r\n\r\n" },
+		{ 200, 0, 100, IDEM_OK,
+		  "Status: 200 OK\r\nA: b\r\nContent-Length: 0\r\n\r\n" },
+		{ 200, -1, 100, IDEM_OK, "Status: 200 OK\r\nA: b\r\n\r\n" },
+		{ 204, 7, 100, IDEM_OK,
+		  "Status: 204 No Content\r\nA: b\r\n\r\n" },
+		{ 200, 7, 20, IDEM_ETOOBIG, "" },
+		{ 0, 7, 100, IDEM_ESYNTAX, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const uint64_t length = (uint64_t)rows[i].length;
+		struct server s = { .gone = false };
+		struct exchange x = exchange_with(&s, none);
+		struct idem_response res;
+
+		print_message("row %zu\n", i);
+		idem_buf_init(&s.answer, 1000);
+		idem_response_init(&res, 1000);
+		res.status = rows[i].status;
+		idem_response_field(&res, IDEM_LIT("A"), IDEM_LIT("b"));
+		assert_int_equal(exchange_head(&x, &res, rows[i].max_bytes,
+		    rows[i].length < 0 ? NULL : &length), rows[i].err);
+		idem_buf_putc(&s.answer, '\0');
+		assert_string_equal(s.answer.p, rows[i].head);
+		idem_buf_free(&s.answer);
+		idem_response_free(&res);
+	}
+}
+
 int
 main(void)
 {
@@ -412,6 +513,8 @@ main(void)
 		cmocka_unit_test(what_is_a_cgi_request),
 		cmocka_unit_test(cgi_reads_and_writes_descriptors),
 		cmocka_unit_test(cgi_drains_what_was_announced),
+		cmocka_unit_test(passes_bodies_of_any_length),
+		cmocka_unit_test(writes_heads_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
