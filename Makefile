@@ -55,6 +55,8 @@ $(BUILD)/san/libidem.a: $(call objects,$(BUILD)/san/o,$(lib_src))
 $(BUILD)/san/libkit.a: $(call objects,$(BUILD)/san/o,$(helpers))
 $(BUILD)/san/libcommand.a: $(filter-out %/main.o,\
 	$(call objects,$(BUILD)/san/o,$(wildcard fcgi/command/*.c)))
+$(BUILD)/san/libguard.a: $(filter-out %/main.o,\
+	$(call objects,$(BUILD)/san/o,$(wildcard fcgi/guard/*.c)))
 $(BUILD)/san/libfront.a: $(call objects,$(BUILD)/san/o,$(fcgi_src))
 %.a:
 	@mkdir -p $(@D) && rm -f $@
@@ -78,12 +80,12 @@ fail:
 
 # --- the unit tests: under AddressSanitizer and UndefinedBehaviorSanitizer -
 # A test of fcgi/tasks or fcgi/command links that program's objects but main.o;
-# helpers and the command come from libraries: a test holds what it uses.
+# helpers, the command and the guard come from libraries: a test holds what it uses.
 san_program = $(filter-out %/main.o,$(call objects,$(BUILD)/san/o,\
 	$(wildcard fcgi/tasks/*.c)))
 $(BUILD)/san/test_%: $(BUILD)/san/o/tests/unit/test_%.o \
 		$(san_program) $(BUILD)/san/libkit.a $(BUILD)/san/libcommand.a \
-		$(BUILD)/san/libfront.a $(BUILD)/san/libidem.a
+		$(BUILD)/san/libguard.a $(BUILD)/san/libfront.a $(BUILD)/san/libidem.a
 	@echo '  LINK $@'
 	@$(CC) $(SAN) -o $@ $^ $(LIBS) -lcmocka
 
