@@ -39,6 +39,7 @@ source_text(const struct settings_origin *from, struct idem_buf *out)
 {
 	switch (from->source) {
 	case SETTINGS_FILE:
+	case SETTINGS_ROUTE:
 		idem_buf_puts(out, span_of(from->path));
 		idem_buf_printf(out, ":%u", from->line);
 		break;
@@ -116,7 +117,7 @@ settings_set(struct settings *s, const struct idem_log *log,
 		    "no setting has this name (--check-config prints all)");
 		return IDEM_ESYNTAX;
 	}
-	if (from->source == SETTINGS_PARAMETER && !row->route) {
+	if (from->source >= SETTINGS_ROUTE && !row->route) {
 		refuse(log, from, name, value, "it is a setting of the "
 		    "process: file, environment or command line");
 		return IDEM_ESYNTAX;
@@ -277,6 +278,40 @@ settings_option(struct settings *s, const struct idem_log *log,
 	return settings_set(s, log, &from, span_of(row->name), value);
 }
 
+static enum idem_err
+miss(const struct settings *s, const struct idem_log *log, const char *what)
+{
+	idem_log(log, IDEM_ERROR, "%s in the environment, on the command line "
+	    "or in %s", what, s->file != NULL ? s->file : SETTINGS_FALLBACK);
+	return IDEM_ESYNTAX;
+}
+
+static bool
+is_set(const struct settings *s, struct idem_span name)
+{
+	return s->value[find_row(name) - settings_table].source !=
+	    SETTINGS_DEFAULT;
+}
+
+/* Which customers share keys is the owner's decision. */
+static enum idem_err
+check_guard(const struct settings *s, const struct idem_log *log)
+{
+	if (s->backend.p == NULL)
+		return miss(s, log, "IDEM_BACKEND is not set; name the "
+		    "application behind the guard");
+	if (!is_set(s, IDEM_LIT("IDEM_SCOPE")) &&
+	    !is_set(s, IDEM_LIT("IDEM_ANONYMOUS")))
+		return miss(s, log, "neither IDEM_SCOPE nor IDEM_ANONYMOUS is "
+		    "set; say by what customers are told apart, as in "
+		    "IDEM_SCOPE=cookie:PHPSESSID,");
+	if (span_eq(s->backend, IDEM_LIT("cgi:")) &&
+	    span_eq(s->scripts, IDEM_LIT("none")))
+		return miss(s, log, "IDEM_SCRIPTS=none would run any file with "
+		    "IDEM_BACKEND=cgi:; name the program or the endings");
+	return IDEM_OK;
+}
+
 enum idem_err
 settings_check(const struct settings *s, const struct idem_log *log,
     size_t nworkers)
@@ -292,5 +327,5 @@ settings_check(const struct settings *s, const struct idem_log *log,
 		    "worker only; leave --workers away, or name a directory");
 		return IDEM_ESYNTAX;
 	}
-	return IDEM_OK;
+	return s->program == SETTINGS_GUARD ? check_guard(s, log) : IDEM_OK;
 }

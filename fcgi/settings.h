@@ -1,9 +1,10 @@
 /*
  * settings.h - all settings of all programs: read, checked and typed.
  *
- * A name known to any program is accepted by all.  File < environment < command
- * line < request parameter; the order of the calls below does not matter, the
- * higher source wins.  What a lower source says is checked all the same.
+ * A name known to any program is accepted by all.  File < environment <
+ * command line < routes file < request parameter; the order of the calls below
+ * does not matter, the higher source wins.  What a lower source says is checked
+ * all the same.
  */
 #ifndef FRONT_SETTINGS_H
 #define FRONT_SETTINGS_H
@@ -19,6 +20,7 @@ enum settings_source {
 	SETTINGS_FILE,
 	SETTINGS_ENVIRONMENT,
 	SETTINGS_OPTION,   /* the command line */
+	SETTINGS_ROUTE,    /* a block of the routes file */
 	SETTINGS_PARAMETER /* a FastCGI parameter of one request */
 };
 
@@ -125,8 +127,8 @@ settings_environment(struct settings *s, const struct idem_log *log,
     const char *const *env, bool cgi);
 
 /*
- * What needs more than one setting to judge: IDEM_STORE must be set, and
- * "memory:" serves one worker only.
+ * What needs more than one setting to judge: IDEM_STORE must be set, "memory:"
+ * serves one worker only; and what guard.fcgi does not start without.
  */
 IDEM_MUST_CHECK enum idem_err
 settings_check(const struct settings *s, const struct idem_log *log,

@@ -14,7 +14,7 @@ put_source(const struct settings *s, const struct settings_value *v,
     struct idem_buf *out)
 {
 	static const char *const words[] = { "default", "file", "environment",
-	    "command line", "request parameter" };
+	    "command line", "routes file", "request parameter" };
 	_Static_assert(sizeof words / sizeof words[0] ==
 	    (size_t)SETTINGS_PARAMETER + 1, "one word for each source");
 

@@ -2,6 +2,8 @@
  * settings_value.c - one value of each kind: what is allowed, and its typed
  * form.  Knows no source and no program.
  */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -138,7 +140,7 @@ static bool
 good_methods(struct idem_span value, enum settings_source source)
 {
 	return list_of(value, good_method) &&
-	    (source == SETTINGS_PARAMETER || list_of(value, not_get));
+	    (source >= SETTINGS_ROUTE || list_of(value, not_get));
 }
 
 static bool
@@ -202,6 +204,20 @@ good_store(struct idem_span value, enum settings_source source)
 	return span_eq(value, IDEM_LIT("memory:")) || good_path(value, source);
 }
 
+/* Numbers only: "127.0.0.1", or "[::1]". */
+static bool
+good_host(struct idem_span host)
+{
+	unsigned char address[sizeof(struct in6_addr)];
+	char text[INET6_ADDRSTRLEN];
+	bool six = host.n > 2 && host.p[0] == '[' && host.p[host.n - 1] == ']';
+
+	if (six)
+		host = span_first(span_from(host, 1), host.n - 2);
+	return text_format(text, sizeof text, "%.*s", IDEM_FMT(host)) ==
+	    IDEM_OK && inet_pton(six ? AF_INET6 : AF_INET, text, address) == 1;
+}
+
 /* "unix:/path" or "host:port". */
 static bool
 good_address(struct idem_span s)
@@ -213,7 +229,7 @@ good_address(struct idem_span s)
 		return s.n > 6 && s.p[5] == '/';
 	while (last > 0 && s.p[last - 1] != ':')
 		last--;
-	return last > 1 && is_visible(s) &&
+	return last > 1 && good_host(span_first(s, last - 1)) &&
 	    parse_u64(span_from(s, last), 65535, &port) == IDEM_OK && port > 0;
 }
 
@@ -236,7 +252,8 @@ good_ending(struct idem_span s)
 static bool
 good_endings(struct idem_span value)
 {
-	return list_of(value, good_ending);
+	return span_eq(value, IDEM_LIT("none")) ||
+	    list_of(value, good_ending);
 }
 
 static bool
@@ -284,9 +301,11 @@ static const struct kind kinds[] = {
 	    "the full path of a directory, or memory:" },
 	[SETTING_PATH] = { .good_from = good_path, .allowed = "a full path" },
 	[SETTING_BACKEND] = { .good = good_backend, .allowed =
-	    "cgi:/path/program, cgi:, fcgi:unix:/path or fcgi:host:port" },
+	    "cgi:/path/program, cgi:, fcgi:unix:/path or fcgi:address:port, "
+	    "the address in numbers" },
 	[SETTING_ENDINGS] = { .good = good_endings,
-	    .allowed = "endings such as .php by commas" },
+	    .allowed = "endings such as .php by commas, or none: the web "
+	    "server names no program" },
 	[SETTING_TEXT] = { .good = good_text, .allowed = "text in one line" }
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] == SETTING_NKINDS,

@@ -177,6 +177,9 @@ good_texts(void **state)
 		    "cgi:/usr/bin/php-cgi" },
 		{ "IDEM_BACKEND=fcgi:unix:/run/p.sock", AT(backend),
 		    "fcgi:unix:/run/p.sock" },
+		{ "IDEM_BACKEND=fcgi:127.0.0.1:9000", AT(backend),
+		    "fcgi:127.0.0.1:9000" },
+		{ "IDEM_SCRIPTS=none", AT(scripts), "none" },
 		{ "IDEM_BACKEND=fcgi:[::1]:9000", AT(backend),
 		    "fcgi:[::1]:9000" },
 		{ "IDEM_SCRIPTS=.php,.phtml", AT(scripts), ".php,.phtml" },
@@ -217,7 +220,9 @@ scope_and_language(void **state)
 	"GET and HEAD only for one route"
 #define ORIGINS "allowed: * or origins such as https://shop.example by commas"
 #define BACKENDS "allowed: cgi:/path/program, cgi:, fcgi:unix:/path or " \
-	"fcgi:host:port"
+	"fcgi:address:port, the address in numbers"
+#define SCRIPTS "allowed: endings such as .php by commas, or none: the web " \
+	"server names no program"
 #define BASES "allowed: a path that begins with / and does not end in /"
 
 static const struct {
@@ -282,10 +287,15 @@ static const struct {
 	{ "IDEM_BACKEND=fcgi:unix:/", BACKENDS },
 	{ "IDEM_BACKEND=fcgi::9000", BACKENDS },
 	{ "IDEM_BACKEND=fcgi:localhost", BACKENDS },
+	{ "IDEM_BACKEND=fcgi:localhost:9000", BACKENDS },
+	{ "IDEM_BACKEND=fcgi:::1:9000", BACKENDS },
+	{ "IDEM_BACKEND=fcgi:127.0.0.1", BACKENDS },
+	{ "IDEM_BACKEND=fcgi:127.0.0.1:0", BACKENDS },
 	{ "IDEM_BACKEND=fcgi:localhost:65536", BACKENDS },
 	{ "IDEM_BACKEND=fcgi:localhost:0", BACKENDS },
-	{ "IDEM_SCRIPTS=php", "allowed: endings such as .php by commas" },
-	{ "IDEM_SCRIPTS=.", "allowed: endings such as .php by commas" },
+	{ "IDEM_SCRIPTS=.php,none", SCRIPTS },
+	{ "IDEM_SCRIPTS=php", SCRIPTS },
+	{ "IDEM_SCRIPTS=.", SCRIPTS },
 	{ "IDEM_WHEN=", "allowed: text in one line" },
 	{ "IDEM_WHEN=a\nb", "allowed: text in one line" },
 	{ "IDEM_TTI=24h", "no setting has this name (--check-config prints "
@@ -560,6 +570,42 @@ checks_over_all(void **state)
 	assert_int_equal(settings_check(&f.s, &f.log, 2), IDEM_OK);
 }
 
+static void
+checks_what_the_guard_needs(void **state)
+{
+	static const char *const scopes[] = { "IDEM_SCOPE=REMOTE_USER",
+		"IDEM_ANONYMOUS=allow", "IDEM_ANONYMOUS=refuse" };
+	struct fixture f;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(scopes); i++) {
+		begin(&f, SETTINGS_GUARD);
+		assert_int_equal(from_environment(&f, "IDEM_STORE=/s"),
+		    IDEM_OK);
+		assert_int_equal(settings_check(&f.s, &f.log, 2),
+		    IDEM_ESYNTAX);
+		assert_string_equal(f.caught.text, "IDEM_BACKEND is not set; "
+		    "name the application behind the guard in the "
+		    "environment, on the command line or in "
+		    "/etc/idem/idem.conf");
+		assert_int_equal(from_environment(&f, "IDEM_BACKEND=cgi:"),
+		    IDEM_OK);
+		assert_int_equal(settings_check(&f.s, &f.log, 2),
+		    IDEM_ESYNTAX);
+		assert_string_equal(f.caught.text, "neither IDEM_SCOPE nor "
+		    "IDEM_ANONYMOUS is set; say by what customers are told "
+		    "apart, as in IDEM_SCOPE=cookie:PHPSESSID, in the "
+		    "environment, on the command line or in "
+		    "/etc/idem/idem.conf");
+		assert_int_equal(from_environment(&f, scopes[i]), IDEM_OK);
+		assert_int_equal(settings_check(&f.s, &f.log, 2), IDEM_OK);
+	}
+	assert_int_equal(from_environment(&f, "IDEM_SCRIPTS=none"), IDEM_OK);
+	assert_int_equal(settings_check(&f.s, &f.log, 2), IDEM_ESYNTAX);
+	assert_int_equal(from_environment(&f, "IDEM_BACKEND=cgi:/p"), IDEM_OK);
+	assert_int_equal(settings_check(&f.s, &f.log, 2), IDEM_OK);
+}
+
 /* --- what people read ----------------------------------------------------- */
 
 /* The line of out that begins with text, without its end. */
@@ -633,6 +679,7 @@ main(void)
 		cmocka_unit_test(what_one_request_may_say),
 		cmocka_unit_test(a_route_may_protect_get),
 		cmocka_unit_test(checks_over_all),
+		cmocka_unit_test(checks_what_the_guard_needs),
 		cmocka_unit_test(check_config_prints_every_setting),
 		cmocka_unit_test(help_prints_what_the_program_uses),
 	};
