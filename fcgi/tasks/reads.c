@@ -59,7 +59,7 @@ list(struct turn *t, const struct task_query *query)
 	enum idem_err err;
 
 	begin(res, 200);
-	err = service_read(t->service, list_reader, &r);
+	err = keeper_read(&t->service->keeper, list_reader, &r);
 	if (err != IDEM_OK)
 		fail(t, err, r.bad_id);
 }
@@ -143,7 +143,7 @@ task_reader(void *arg, struct idem_tables *tables)
 void
 reads_task(struct turn *t)
 {
-	enum idem_err err = service_read(t->service, task_reader, t);
+	enum idem_err err = keeper_read(&t->service->keeper, task_reader, t);
 
 	if (err != IDEM_OK)
 		fail(t, err, t->id);

@@ -83,7 +83,7 @@ answer(struct turn *t)
 		    IDEM_ABSENT);
 	} else {
 		t->path = idem_buf_span(&s->path);
-		service_ready(s, t->req.var[IDEM_VAR_DOCUMENT_ROOT]);
+		keeper_ready(&s->keeper, t->req.var[IDEM_VAR_DOCUMENT_ROOT]);
 		routes_answer(t);
 	}
 }
@@ -167,6 +167,6 @@ service_serve(void *app, struct exchange *x)
 	if (t.call.handler != NULL && t.call.outcome != IDEM_O_UNPROTECTED)
 		log_protected(&t, io_steady_ms() - from_ms);
 	if (t.call.outcome == IDEM_O_DOWN || t.call.outcome == IDEM_O_LOST)
-		service_probe(s);
+		keeper_probe(&s->keeper);
 	service_rest(s);
 }

@@ -102,7 +102,7 @@ opens_its_store_later(void **state)
 
 	(void)state;
 	served_open(&s, NULL);
-	idem_store_close(&s.service->store);
+	idem_store_close(&s.service->keeper.store);
 	s.settings.store = IDEM_LIT("/proc/no-store-can-be-here");
 	forget_log(&s);
 	assert_answer(served_ask(&s, POST(KEY("k"), "{\"matn\":\"a\"}")),
