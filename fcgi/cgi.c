@@ -26,31 +26,40 @@ write_out(void *arg, const void *p, size_t n)
 	return io_write(fds->out, p, n);
 }
 
-struct exchange
-cgi_exchange(const char *const *vars, struct cgi_fds *fds)
-{
-	return (struct exchange){ .vars = vars, .read = read_in,
-		.write = write_out, .arg = fds };
-}
-
 static struct idem_span
-announced(const char *const *vars)
+value(const char *const *vars, struct idem_span name)
 {
-	const struct idem_span name = IDEM_LIT("CONTENT_LENGTH=");
-
 	for (; *vars != NULL; vars++)
 		if (span_starts(span_of(*vars), name))
 			return span_from(span_of(*vars), name.n);
 	return IDEM_ABSENT;
 }
 
+/* mod_cgid sends a chunked body without a length, and where the client left in
+ * the middle it closes the descriptor as it does behind the last chunk. */
+static bool
+is_chunked(const char *const *vars)
+{
+	return span_trim(value(vars, IDEM_LIT("CONTENT_LENGTH="))).n == 0 &&
+	    value(vars, IDEM_LIT("HTTP_TRANSFER_ENCODING=")).n > 0;
+}
+
+struct exchange
+cgi_exchange(const char *const *vars, struct cgi_fds *fds)
+{
+	return (struct exchange){ .vars = vars, .read = read_in,
+		.write = write_out, .arg = fds,
+		.end_is_unproved = is_chunked(vars) };
+}
+
 void
 cgi_drain(const char *const *vars, struct cgi_fds *fds)
 {
 	char rest[DRAIN_BYTES];
-	uint64_t n;
+	uint64_t n = UINT64_MAX;
 
-	if (parse_u64(announced(vars), UINT64_MAX, &n) != IDEM_OK)
+	if (!is_chunked(vars) && parse_u64(value(vars,
+	    IDEM_LIT("CONTENT_LENGTH=")), UINT64_MAX, &n) != IDEM_OK)
 		return;
 	/* a server need not show an end behind the announced bytes
 	 * (RFC 3875 4.2), so no read may go past them */

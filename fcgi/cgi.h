@@ -17,9 +17,9 @@ struct cgi_fds {
 struct exchange cgi_exchange(const char *const *vars, struct cgi_fds *fds);
 
 /*
- * Read what is left of a body whose length was announced, after the answer: to
- * end with a part unread resets mod_cgid's socket, and Apache then drops the
- * answer.
+ * Read what is left of a body whose length was announced, or that is chunked,
+ * after the answer: to end with a part unread resets mod_cgid's socket, and
+ * Apache then drops the answer.
  */
 void cgi_drain(const char *const *vars, struct cgi_fds *fds);
 

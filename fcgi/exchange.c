@@ -72,6 +72,8 @@ exchange_read_body(struct exchange *x, struct idem_request *req,
 	idem_buf_reset(body);
 	if ((err = read_lengths(req, &counted, &said)) != IDEM_OK)
 		return err;
+	if (!counted.there && x->end_is_unproved)
+		return IDEM_ESYNTAX;
 	if (counted.n > max_bytes || said.n > max_bytes)
 		return IDEM_ETOOBIG;
 	/* one more than allowed shows that there is too much */

@@ -20,6 +20,8 @@ struct exchange {
 	void *arg;
 	/* What was written goes out now; NULL: it has already. */
 	void (*flush)(void *arg);
+	/* A chunked body that broke off looks as one that is whole. */
+	bool end_is_unproved;
 };
 
 /*
@@ -31,8 +33,8 @@ struct exchange {
  *
  * IDEM_ETOOBIG: over max_bytes; a length announced as such is not read.
  * IDEM_ESHORT: less than announced.  IDEM_ESYNTAX: an announced length is no
- * number, or CONTENT_LENGTH stands twice.  IDEM_ENOMEM.  req->body is then left
- * as it was.
+ * number, CONTENT_LENGTH stands twice, or there is none and the end of the body
+ * proves nothing.  IDEM_ENOMEM.  req->body is then left as it was.
  */
 IDEM_MUST_CHECK enum idem_err
 exchange_read_body(struct exchange *x, struct idem_request *req,
@@ -40,7 +42,8 @@ exchange_read_body(struct exchange *x, struct idem_request *req,
 
 /*
  * Give the whole body to put, piece by piece, whatever its length; *nbytes is
- * what came.  IDEM_ESHORT, IDEM_ESYNTAX as above, or what put returned: the
+ * what came.  An end that proves nothing is taken for the end: only for what is
+ * not protected.  IDEM_ESHORT, IDEM_ESYNTAX as above, or what put returned: the
  * rest is then not read.
  */
 typedef enum idem_err (*exchange_put)(void *arg, const void *p, size_t n);

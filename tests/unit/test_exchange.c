@@ -355,6 +355,52 @@ cgi_reads_and_writes_descriptors(void **state)
 	}
 }
 
+/* Without a length nobody knows whether a chunked body is whole. */
+static void
+cgi_takes_no_chunked_body(void **state)
+{
+	static const struct {
+		const char *vars[4];
+		enum idem_err want;
+	} rows[] = {
+		{ { "HTTP_TRANSFER_ENCODING=chunked" }, IDEM_ESYNTAX },
+		{ { "HTTP_TRANSFER_ENCODING=gzip, chunked", "CONTENT_LENGTH=" },
+		    IDEM_ESYNTAX },
+		{ { "CONTENT_LENGTH= ", "HTTP_TRANSFER_ENCODING=chunked" },
+		    IDEM_ESYNTAX },
+		{ { "HTTP_TRANSFER_ENCODING=chunked", "CONTENT_LENGTH=10" },
+		    IDEM_OK },
+		{ { "HTTP_TE=chunked" }, IDEM_OK },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct cgi_fds fds = { .out = -1 };
+		struct exchange x;
+		struct idem_buf scratch, body;
+		struct idem_request req;
+		char rest;
+		int in[2];
+
+		assert_int_equal(pipe(in), 0);
+		assert_int_equal(io_write(in[1], "helloworld", 10), IDEM_OK);
+		assert_int_equal(close(in[1]), 0);
+		fds.in = in[0];
+		x = cgi_exchange(rows[i].vars, &fds);
+		idem_buf_init(&scratch, 100);
+		idem_buf_init(&body, 100);
+		assert_int_equal(idem_request_init(&req, x.vars, &scratch),
+		    IDEM_OK);
+		assert_int_equal(exchange_read_body(&x, &req, 10, &body),
+		    rows[i].want);
+		cgi_drain(x.vars, &fds);
+		assert_int_equal(io_read(in[0], &rest, 1), 0);
+		idem_buf_free(&body);
+		idem_buf_free(&scratch);
+		assert_int_equal(close(in[0]), 0);
+	}
+}
+
 /* What was announced and not read is taken, and not one byte more: a server
  * need not show an end (RFC 3875 4.2). */
 static void
@@ -512,6 +558,7 @@ main(void)
 		cmocka_unit_test(a_peer_that_is_gone),
 		cmocka_unit_test(what_is_a_cgi_request),
 		cmocka_unit_test(cgi_reads_and_writes_descriptors),
+		cmocka_unit_test(cgi_takes_no_chunked_body),
 		cmocka_unit_test(cgi_drains_what_was_announced),
 		cmocka_unit_test(passes_bodies_of_any_length),
 		cmocka_unit_test(writes_heads_alone),
