@@ -20,7 +20,7 @@ settings_init(struct settings *s, enum settings_program program)
 {
 	memset(s, 0, sizeof *s);
 	s->program = program;
-	s->wait_ms = -1;
+	s->policy.wait_ms = -1;
 	for (size_t i = 0; i < settings_nrows; i++) {
 		const struct setting *row = &settings_table[i];
 		struct idem_span text = span_of(row->dflt[program]);

@@ -50,8 +50,6 @@ struct settings {
 	                                * origins by commas; absent: not set */
 	struct idem_span base;     /* IDEM_BASE: "", or "/api" and the like */
 	bool status_for_all;       /* IDEM_STATUS=on */
-	int64_t wait_ms;           /* IDEM_WAIT; -1: by the key's source */
-	int64_t max_wait_ms;       /* IDEM_MAX_WAIT */
 
 	int64_t task_delay_ms;         /* IDEM_TASK_DELAY_MS */
 	struct idem_span pay_provider; /* IDEM_PAY_PROVIDER; absent: not set */
@@ -62,11 +60,6 @@ struct settings {
 	struct idem_span backend;      /* IDEM_BACKEND; absent: not set */
 	int64_t backend_timeout_ms;    /* IDEM_BACKEND_TIMEOUT */
 	struct idem_span scripts;      /* IDEM_SCRIPTS: endings by commas */
-	struct idem_span key_from;     /* IDEM_KEY_FROM and so on, as written */
-	struct idem_span when;
-	struct idem_span keep;
-	struct idem_span fingerprint;
-	struct idem_span fingerprint_ignore;
 	struct idem_span routes;       /* IDEM_ROUTES; absent: not set */
 
 	const char *file; /* the file that was read; NULL: none */

@@ -25,9 +25,13 @@ enum setting_kind {
 	SETTING_PATH,
 	SETTING_BACKEND,
 	SETTING_ENDINGS,
-	SETTING_TEXT
+	SETTING_KEY_FROM,
+	SETTING_WHEN,
+	SETTING_KEEP,
+	SETTING_FINGERPRINT,
+	SETTING_IGNORE
 };
-#define SETTING_NKINDS ((size_t)SETTING_TEXT + 1)
+#define SETTING_NKINDS ((size_t)SETTING_IGNORE + 1)
 
 /* Bits of setting.users. */
 #define USED_BY(program) (1u << (program))

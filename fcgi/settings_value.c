@@ -8,6 +8,9 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "request/condition.h"
+#include "request/key_place.h"
+#include "request/selection.h"
 #include "settings_table.h"
 
 /* Field types differ by kind: each parser stores with its own. */
@@ -256,15 +259,6 @@ good_endings(struct idem_span value)
 	    list_of(value, good_ending);
 }
 
-static bool
-good_text(struct idem_span value)
-{
-	for (size_t i = 0; i < value.n; i++)
-		if ((unsigned char)value.p[i] < 0x20 || value.p[i] == 0x7f)
-			return false;
-	return value.n > 0;
-}
-
 struct kind {
 	value_parser parse;
 	/* or a span, judged by one of these: */
@@ -306,7 +300,21 @@ static const struct kind kinds[] = {
 	[SETTING_ENDINGS] = { .good = good_endings,
 	    .allowed = "endings such as .php by commas, or none: the web "
 	    "server names no program" },
-	[SETTING_TEXT] = { .good = good_text, .allowed = "text in one line" }
+	[SETTING_KEY_FROM] = { .good = key_place_is_good, .allowed =
+	    "header:NAME, form:NAME, json:/pointer, query:NAME, cookie:NAME "
+	    "and path:N, the parts of one key joined by +, keys to try in "
+	    "order between spaces" },
+	[SETTING_WHEN] = { .good = condition_when_is_good, .allowed =
+	    "form:, json:/, query:, header: and cookie: with a name, alone or "
+	    "with =value|value, between spaces" },
+	[SETTING_KEEP] = { .good = condition_keep_is_good, .allowed =
+	    "2xx, 303, json:/pointer, json:/pointer=value|value and "
+	    "location:GLOB between spaces" },
+	[SETTING_FINGERPRINT] = { .good = selection_is_good, .allowed =
+	    "body, none, or json:/pointer, form:NAME and query:NAME between "
+	    "spaces" },
+	[SETTING_IGNORE] = { .good = selection_ignore_is_good, .allowed =
+	    "json:/pointer, form:NAME and query:NAME between spaces" }
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] == SETTING_NKINDS,
     "one row for each kind");

@@ -99,9 +99,12 @@ read_body(struct command *c, struct idem_response *res)
 static enum idem_err
 encode(struct command *c, const struct idem_response *res, struct ending *out)
 {
-	const struct idem_policy *policy = &c->settings.policy;
-	enum idem_err err = answer_encode(res, policy->keep_headers,
-	    policy->max_response_bytes, &out->bytes, &out->kept_bytes);
+	const struct answer_rules rules = {
+		.keep_headers = c->settings.policy.keep_headers,
+		.max_body_bytes = c->settings.policy.max_response_bytes,
+	};
+	enum idem_err err = answer_encode(res, &rules, &out->bytes,
+	    &out->kept_bytes);
 
 	if (err != IDEM_OK)
 		idem_log(c->log, IDEM_ERROR, "the answer cannot be stored: %s",

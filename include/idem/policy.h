@@ -32,6 +32,15 @@ struct idem_policy {
 	size_t max_response_bytes;     /* IDEM_MAX_RESPONSE */
 	enum idem_lang lang;           /* IDEM_LANG */
 	struct idem_span problem_base; /* IDEM_PROBLEM_BASE */
+	int64_t wait_ms;               /* IDEM_WAIT; -1: 0 for a key from
+	                                * headers, 25 s for any other */
+	int64_t max_wait_ms;           /* IDEM_MAX_WAIT */
+	/* Texts that were checked; absent: the default. */
+	struct idem_span key_from;     /* IDEM_KEY_FROM */
+	struct idem_span when;         /* IDEM_WHEN */
+	struct idem_span keep;         /* IDEM_KEEP */
+	struct idem_span fingerprint;  /* IDEM_FINGERPRINT */
+	struct idem_span fingerprint_ignore; /* IDEM_FINGERPRINT_IGNORE */
 };
 
 /* Is name (a method or a field) in a list separated by commas?  Methods are

@@ -58,6 +58,16 @@ IDEM_MUST_CHECK enum idem_err
 idem_record_id(struct sha256 *h, const struct idem_scope *scope,
     struct idem_span key, unsigned char id[IDEM_ID_BYTES]);
 
+/*
+ * The same for a key of more parts than one (encoded, each behind its length),
+ * or from another place than a header: then other content is another request,
+ * so fingerprint is there, else absent.  place is IDEM_KEY_FROM's word.
+ */
+IDEM_MUST_CHECK enum idem_err
+idem_record_id_of_parts(struct sha256 *h, const struct idem_scope *scope,
+    struct idem_span place, struct idem_span parts,
+    struct idem_span fingerprint, unsigned char id[IDEM_ID_BYTES]);
+
 #ifdef __cplusplus
 }
 #endif

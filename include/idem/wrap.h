@@ -45,6 +45,7 @@ struct idem_engine {
 	void *arg;
 
 	struct idem_fingerprinter fp;  /* the rest is the engine's own */
+	struct idem_buf key;           /* of the request that is served */
 	struct idem_buf input;
 	struct idem_buf answer;
 	struct idem_response scratch;  /* what commit() writes */
@@ -79,12 +80,27 @@ struct idem_call {
 	 */
 	enum idem_err (*read_body)(void *arg, struct idem_call *call);
 	void *body_arg;
+	/*
+	 * The handler reads the body of a request without a key by itself: it
+	 * runs also where read_body() was not called or said IDEM_ETOOBIG or
+	 * IDEM_ESYNTAX.
+	 */
+	bool handler_reads;
+	/* An application's own Access-Control-* come back on a replay when its
+	 * Origin equals the first one's. */
+	bool keep_cors;
+	/* Is the process asked to stop?  NULL: never. */
+	bool (*stopping)(void *arg);
+	void *stopping_arg;
 
 	struct idem_engine *engine;    /* the rest is set by idem_wrap() */
 	struct idem_audience who;
 	struct idem_span instance;     /* the path, for problems */
 	struct idem_span canonical;    /* of a JSON body, once it was made */
 	enum idem_outcome outcome;
+	bool keyed;           /* protected; also while the handler runs */
+	bool key_passed_over; /* where it may stand was something that is none,
+	                       * and the request is not protected for that */
 	bool replayed;
 	bool has_id;
 	unsigned char id[IDEM_ID_BYTES];
@@ -93,7 +109,8 @@ struct idem_call {
 /*
  * Answer one request: afterwards *call->res is complete, whatever happened.
  * Protected requests go key, body, scope, fingerprint, look, claim; the others
- * run the handler without a key, in one transaction.
+ * run the handler without a key, in one transaction.  read_body() is called at
+ * most once.
  */
 void idem_wrap(struct idem_engine *e, struct idem_call *call);
 

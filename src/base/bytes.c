@@ -126,6 +126,15 @@ wr_i64(struct idem_buf *b, int64_t v)
 }
 
 void
+wr_u32_at(struct idem_buf *b, size_t at, uint32_t v)
+{
+	unsigned char be[8];
+
+	u64_to_key(v, be);
+	memcpy(b->p + at, be + 4, 4);
+}
+
+void
 wr_run(struct idem_buf *b, struct idem_span s)
 {
 	if (s.n > UINT32_MAX) {

@@ -33,6 +33,8 @@ void wr_u16(struct idem_buf *b, uint16_t v);
 void wr_u32(struct idem_buf *b, uint32_t v);
 void wr_u64(struct idem_buf *b, uint64_t v);
 void wr_i64(struct idem_buf *b, int64_t v);
+/* Over the four bytes that stand at offset at; b has no error. */
+void wr_u32_at(struct idem_buf *b, size_t at, uint32_t v);
 void wr_run(struct idem_buf *b, struct idem_span s);
 
 /* A number as an 8-byte table key, and back. */

@@ -12,15 +12,24 @@
 
 #include "idem/http.h"
 
+/* What of an answer is kept. */
+struct answer_rules {
+	struct idem_span keep_headers; /* IDEM_KEEP_HEADERS */
+	size_t max_body_bytes;         /* IDEM_MAX_RESPONSE */
+	bool keep_cors; /* Access-Control-* too, for the same Origin only */
+	struct idem_span origin;       /* of this request; absent: none */
+};
+
 /*
  * Append res to out, without an application's own Idempotency-* fields.
  * *kept_bytes is how much of that a record keeps: without the body where it is
- * over max_body_bytes.
+ * over max_body_bytes or elsewhere.  A page's Cache-Control is kept with it.
  * IDEM_OK, or the error of res or out.
  */
 IDEM_MUST_CHECK enum idem_err
-answer_encode(const struct idem_response *res, struct idem_span keep_headers,
-    size_t max_body_bytes, struct idem_buf *out, size_t *kept_bytes);
+answer_encode(const struct idem_response *res,
+    const struct answer_rules *rules, struct idem_buf *out,
+    size_t *kept_bytes);
 
 /* Take an application's own Idempotency-* fields out: those names are ours. */
 void answer_drop_own_fields(struct idem_response *res);
@@ -42,13 +51,26 @@ struct answer_parts {
 IDEM_MUST_CHECK enum idem_err
 answer_open(struct idem_span bytes, struct answer_parts *out);
 
+/* Who gets a replay. */
+struct answer_reader {
+	bool person;
+	struct idem_span keep_headers;
+	struct idem_span origin; /* absent: none */
+};
+
 /*
- * A replay: kept fields, Cache-Control: no-store and
- * Idempotency-Replayed: true; with Idempotency-Body: omitted in the place of
- * Content-Type, Content-Encoding and body where the body was over the limit.
+ * A replay: kept fields, Cache-Control and Idempotency-Replayed: true; with
+ * Idempotency-Body: omitted in the place of Content-Type, Content-Encoding and
+ * body where the body was not kept.
+ *
+ * Cache-Control: the stored one where IDEM_KEEP_HEADERS names it, and of a page
+ * for a person; else private, no-cache for such a page, and no-store for all
+ * else.  Access-Control-* that were kept: where the reader's Origin equals the
+ * first one's.
  * Codes as above.
  */
 IDEM_MUST_CHECK enum idem_err
-answer_replay(struct idem_span bytes, struct idem_response *res);
+answer_replay(struct idem_span bytes, const struct answer_reader *reader,
+    struct idem_response *res);
 
 #endif

@@ -5,6 +5,8 @@
 #include "engine/answer.h"
 #include "engine/walk.h"
 
+#define KEY_MAX_BYTES (64 * 1024) /* all parts of a key, with their lengths */
+
 static const char *const outcome_names[] = {
 	[IDEM_O_UNPROTECTED] = "unprotected",
 	[IDEM_O_CREATED] = "created",
@@ -34,6 +36,7 @@ idem_engine_init(struct idem_engine *e, size_t max_bytes)
 	/* Fields and body, and lengths and a status. */
 	size_t encoded = 2 * max_bytes + 64;
 
+	idem_buf_init(&e->key, KEY_MAX_BYTES);
 	idem_buf_init(&e->input, encoded);
 	idem_buf_init(&e->answer, encoded);
 	idem_response_init(&e->scratch, max_bytes);
@@ -47,6 +50,7 @@ idem_engine_free(struct idem_engine *e)
 	idem_response_free(&e->scratch);
 	idem_buf_free(&e->answer);
 	idem_buf_free(&e->input);
+	idem_buf_free(&e->key);
 }
 
 void
@@ -64,15 +68,30 @@ idem_engine_rest(struct idem_engine *e, size_t keep_bytes)
 
 /* What a route's policy says of the answer travels in the operation. */
 #define FLAG_KEEP_5XX (UINT32_C(1) << 31)
-#define MAX_RESPONSE_MASK (FLAG_KEEP_5XX - 1)
+#define FLAG_OTHER (UINT32_C(1) << 30)
+#define MAX_RESPONSE_MASK (FLAG_OTHER - 1)
 
 uint32_t
-walk_apply_flags(const struct idem_policy *p)
+walk_apply_flags(const struct walk *w)
 {
+	const struct idem_policy *p = w->call->policy;
 	uint32_t max = p->max_response_bytes > MAX_RESPONSE_MASK ?
 	    MAX_RESPONSE_MASK : (uint32_t)p->max_response_bytes;
 
-	return p->keep_5xx ? max | FLAG_KEEP_5XX : max;
+	return max | (p->keep_5xx ? FLAG_KEEP_5XX : 0) |
+	    (w->other ? FLAG_OTHER : 0);
+}
+
+/* IDEM_KEEP and IDEM_KEEP_HEADERS are the process's own. */
+static enum idem_effect
+effect_of(struct idem_engine *e, const struct idem_op *op,
+    enum idem_effect said, const struct idem_response *res)
+{
+	const struct walk_judge judge = { e->policy->keep,
+		(op->apply_flags & FLAG_KEEP_5XX) != 0,
+		(op->apply_flags & FLAG_OTHER) != 0 };
+
+	return walk_effect(e, &judge, said, res);
 }
 
 static const struct idem_handler *
@@ -103,9 +122,10 @@ idem_engine_apply(void *arg, struct idem_tables *t, const struct idem_op *op,
 	}
 	idem_response_reset(res);
 	said = handler->commit(e->app, t, op, res);
-	out->effect = idem_policy_effect(
-	    (op->apply_flags & FLAG_KEEP_5XX) != 0, said, res);
+	out->effect = effect_of(e, op, said, res);
 	out->undo = out->effect == IDEM_DONE && res->status >= 500;
-	return answer_encode(res, e->policy->keep_headers,
-	    op->apply_flags & MAX_RESPONSE_MASK, answer, &out->kept_bytes);
+	return answer_encode(res, &(struct answer_rules){
+	    .keep_headers = e->policy->keep_headers,
+	    .max_body_bytes = op->apply_flags & MAX_RESPONSE_MASK },
+	    answer, &out->kept_bytes);
 }

@@ -8,8 +8,9 @@
 static enum idem_err
 set_refusal(struct walk *w)
 {
-	if (idem_policy_effect(w->call->policy->keep_5xx, w->said,
-	    w->call->res) == IDEM_DONE)
+	const struct walk_judge judge = walk_judge(w);
+
+	if (walk_effect(w->e, &judge, w->said, w->call->res) == IDEM_DONE)
 		return walk_set_answer(w);
 	/* The key may still be another's: ask, and change nothing. */
 	walk_set_apply(w, WALK_APPLY_NOTHING);

@@ -77,8 +77,9 @@ end(struct walk *w, enum idem_op_kind kind, enum idem_outcome outcome)
 static void
 end_by_effect(struct walk *w)
 {
-	switch (idem_policy_effect(w->call->policy->keep_5xx, w->said,
-	    w->call->res)) {
+	const struct walk_judge judge = walk_judge(w);
+
+	switch (walk_effect(w->e, &judge, w->said, w->call->res)) {
 	case IDEM_DONE:
 		end(w, IDEM_OP_FINISH, IDEM_O_CREATED);
 		return;

@@ -47,7 +47,6 @@ static const struct idem_span never_kept_fields[] = {
 	IDEM_LIT_INIT("Server"),
 	IDEM_LIT_INIT("Status"),
 	IDEM_LIT_INIT("Content-Length"),
-	IDEM_LIT_INIT("Cache-Control"),
 	IDEM_LIT_INIT("X-Request-Id"),
 	IDEM_LIT_INIT("Request-Id"),
 	IDEM_LIT_INIT("X-Correlation-Id"),

@@ -90,13 +90,18 @@ enum idem_err
 walk_set_answer(struct walk *w)
 {
 	const struct idem_policy *policy = w->call->policy;
+	const struct answer_rules rules = {
+		.keep_headers = policy->keep_headers,
+		.max_body_bytes = policy->max_response_bytes,
+		.keep_cors = w->call->keep_cors,
+		.origin = w->call->req->var[IDEM_VAR_ORIGIN],
+	};
 	struct idem_buf *input = &w->e->input;
 	enum idem_err err;
 
 	walk_set_apply(w, 0);
 	idem_buf_reset(input);
-	err = answer_encode(w->call->res, policy->keep_headers,
-	    policy->max_response_bytes, input, &w->op.kept_bytes);
+	err = answer_encode(w->call->res, &rules, input, &w->op.kept_bytes);
 	w->op.input = idem_buf_span(input);
 	return err;
 }
@@ -113,7 +118,7 @@ walk_draw(struct walk *w)
 	    w->e->random(w->e->arg, op->random, sizeof op->random) != IDEM_OK)
 		return walk_refuse(w, IDEM_P_STORE_UNAVAILABLE,
 		    IDEM_O_REFUSED);
-	op->apply_flags = walk_apply_flags(p);
+	op->apply_flags = walk_apply_flags(w);
 	op->retry = w->call->handler->retry || p->retry_unknown;
 	op->evict = p->evict;
 	op->ttl_ms = p->ttl_ms;
@@ -143,9 +148,10 @@ static uint64_t
 same_request(const struct walk *w)
 {
 	uint64_t h = u64_from_key(w->op.fingerprint);
+	struct idem_span key = idem_buf_span(&w->e->key);
 
-	for (size_t i = 0; i < w->key.n; i++)
-		h = (h ^ (unsigned char)w->key.b[i]) *
+	for (size_t i = 0; i < key.n; i++)
+		h = (h ^ (unsigned char)key.p[i]) *
 		    UINT64_C(0x100000001b3);
 	return h;
 }

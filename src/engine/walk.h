@@ -13,14 +13,45 @@
 struct walk {
 	struct idem_engine *e;
 	struct idem_call *call;
-	bool keyed;
-	struct idem_key key;
+	bool other;              /* the key comes from no header: it is what
+	                          * the application happens to send */
+	struct idem_span place;  /* IDEM_KEY_FROM's word for where it stood;
+	                          * the key itself is in e->key, by parts */
+	bool body_asked;         /* read_body() was called and said: */
+	enum idem_err body_err;
+	bool json_asked;         /* canonical was made, if there is one */
 	enum idem_effect said; /* by the handler */
 	struct idem_op op;
 };
 
-/* policy's share in an operation: keep_5xx and max_response_bytes. */
-uint32_t walk_apply_flags(const struct idem_policy *p);
+/*
+ * The steps before the record, in this order.  false: answered.  take_key()
+ * and the others set call->keyed; take_identity() is for a keyed call, and it
+ * may find that there is no key after all.
+ */
+bool take_key(struct walk *w);
+bool take_body(struct walk *w);
+bool take_identity(struct walk *w);
+
+/* A done record needs no writer's lock; everything else is for the claim.
+ * false: answered from it, or the store cannot answer. */
+bool walk_look(struct walk *w);
+
+/* What decides on an answer whose handler does not say what it did. */
+struct walk_judge {
+	struct idem_span keep; /* IDEM_KEEP; absent: not set */
+	bool keep_5xx;
+	bool other;            /* the key comes from no header */
+};
+struct walk_judge walk_judge(const struct walk *w);
+/* As idem_policy_effect(), by IDEM_KEEP too.  Uses e->fp.pruned. */
+enum idem_effect walk_effect(struct idem_engine *e,
+    const struct walk_judge *judge, enum idem_effect said,
+    const struct idem_response *res);
+
+/* What of the policy and the key decides inside a transaction: keep_5xx,
+ * max_response_bytes, other. */
+uint32_t walk_apply_flags(const struct walk *w);
 
 /* Answer with a problem.  Always false, so that a step may return it. */
 bool walk_refuse(struct walk *w, enum idem_problem problem,

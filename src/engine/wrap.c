@@ -3,7 +3,6 @@
  * only then the handler.  Knows no FastCGI and no back end.
  */
 #include <assert.h>
-#include <string.h>
 
 #include "engine/answer.h"
 #include "engine/walk.h"
@@ -33,7 +32,7 @@ walk_failed(struct walk *w, enum idem_err err)
 {
 	/* An answer that a commit() made and that is none. */
 	if (err == IDEM_ESYNTAX || err == IDEM_ETOOBIG)
-		return walk_refuse(w, IDEM_P_INTERNAL, w->keyed ?
+		return walk_refuse(w, IDEM_P_INTERNAL, w->call->keyed ?
 		    IDEM_O_RELEASED : IDEM_O_UNPROTECTED);
 	if (err == IDEM_EFULL)
 		return walk_refuse(w, IDEM_P_STORE_FULL, IDEM_O_FULL);
@@ -49,83 +48,24 @@ begin(struct walk *w)
 	call->who = idem_audience_of(call->req, call->policy->lang);
 	call->instance = idem_request_raw_path(call->req);
 	call->canonical = IDEM_ABSENT;
+	call->keyed = false;
+	call->key_passed_over = false;
 	call->outcome = IDEM_O_UNPROTECTED;
 	call->replayed = false;
 	call->has_id = false;
 	idem_response_reset(call->res);
 }
 
-static bool
-take_key(struct walk *w)
-{
-	const struct idem_policy *policy = w->call->policy;
-	const struct idem_request *req = w->call->req;
-
-	w->keyed = false;
-	if (!idem_policy_protects(policy, req->var[IDEM_VAR_METHOD]))
-		return true;
-	if (req->var[IDEM_VAR_KEY].p == NULL)
-		return !policy->require_key ||
-		    walk_refuse(w, IDEM_P_KEY_REQUIRED, IDEM_O_REFUSED);
-	w->keyed = true;
-	if ((req->twice >> IDEM_VAR_KEY & 1) != 0 ||
-	    idem_key_parse(req->var[IDEM_VAR_KEY], &w->key) != IDEM_OK)
-		return walk_refuse(w, IDEM_P_KEY_INVALID, IDEM_O_REFUSED);
-	return true;
-}
-
-static bool
-take_body(struct walk *w)
-{
-	static const struct {
-		enum idem_err err;
-		enum idem_problem problem;
-	} rows[] = {
-		{ IDEM_ETOOBIG, IDEM_P_BODY_TOO_LARGE },
-		{ IDEM_ESHORT, IDEM_P_BODY_TRUNCATED },
-		{ IDEM_ESYNTAX, IDEM_P_BODY_LENGTH },
-	};
-	enum idem_err err = w->call->read_body(w->call->body_arg, w->call);
-
-	if (err == IDEM_OK)
-		return true;
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (err == rows[i].err)
-			return walk_refuse(w, rows[i].problem, IDEM_O_REFUSED);
-	return walk_refuse(w, IDEM_P_STORE_UNAVAILABLE, IDEM_O_REFUSED);
-}
-
-static bool
-take_scope(struct walk *w)
-{
-	const struct idem_policy *policy = w->call->policy;
-	struct idem_span key = { w->key.b, w->key.n };
-	struct idem_scope scope;
-
-	if (!idem_scope_find(&policy->scope, w->call->req, &scope) &&
-	    !policy->anonymous)
-		return walk_refuse(w, IDEM_P_SCOPE_REQUIRED, IDEM_O_REFUSED);
-	if (idem_record_id(w->e->fp.hash, &scope, key, w->op.id) != IDEM_OK)
-		return walk_refuse(w, IDEM_P_STORE_UNAVAILABLE, IDEM_O_REFUSED);
-	memcpy(w->call->id, w->op.id, sizeof w->call->id);
-	w->call->has_id = true;
-	return true;
-}
-
-static bool
-take_fingerprint(struct walk *w)
-{
-	if (idem_fingerprint(&w->e->fp, w->call->req, w->op.fingerprint,
-	    &w->call->canonical) != IDEM_OK)
-		return walk_refuse(w, IDEM_P_STORE_UNAVAILABLE, IDEM_O_REFUSED);
-	return true;
-}
-
 static void
 replay(struct walk *w)
 {
+	const struct answer_reader reader = {
+		.person = w->call->who.person,
+		.keep_headers = w->call->policy->keep_headers,
+		.origin = w->call->req->var[IDEM_VAR_ORIGIN],
+	};
 	enum idem_err err = answer_replay(idem_buf_span(&w->e->answer),
-	    w->call->res);
+	    &reader, w->call->res);
 
 	if (err != IDEM_OK) {
 		walk_log(w, IDEM_ERROR, "the stored answer cannot be given "
@@ -165,9 +105,8 @@ walk_answer_other(struct walk *w)
 	assert(false && "a verdict that a claim does not give");
 }
 
-/* A done record needs no writer's lock; everything else is for the claim. */
-static bool
-look(struct walk *w)
+bool
+walk_look(struct walk *w)
 {
 	enum idem_err err;
 
@@ -190,11 +129,12 @@ idem_wrap(struct idem_engine *e, struct idem_call *call)
 	struct walk w = { .e = e, .call = call };
 
 	begin(&w);
-	if (!take_key(&w) || !take_body(&w))
+	if (!take_key(&w) || !take_body(&w) ||
+	    (call->keyed && !take_identity(&w)))
 		return;
-	if (!w.keyed)
+	if (!call->keyed)
 		walk_unprotected(&w);
-	else if (take_scope(&w) && take_fingerprint(&w) && look(&w)) {
+	else if (walk_look(&w)) {
 		if (call->handler->work == NULL)
 			walk_once(&w);
 		else

@@ -139,14 +139,32 @@ idem_scope_find(const struct idem_scope_rule *rule,
 	return false;
 }
 
-enum idem_err
-idem_record_id(struct sha256 *h, const struct idem_scope *scope,
-    struct idem_span key, unsigned char id[IDEM_ID_BYTES])
+static void
+start_id(struct sha256 *h, const struct idem_scope *scope)
 {
 	sha256_start(h);
 	sha256_update_run(h, scope->source);
 	sha256_update_run(h, scope->name);
 	sha256_update_run(h, scope->value);
+}
+
+enum idem_err
+idem_record_id(struct sha256 *h, const struct idem_scope *scope,
+    struct idem_span key, unsigned char id[IDEM_ID_BYTES])
+{
+	start_id(h, scope);
 	sha256_update_run(h, key);
+	return sha256_finish(h, id);
+}
+
+enum idem_err
+idem_record_id_of_parts(struct sha256 *h, const struct idem_scope *scope,
+    struct idem_span place, struct idem_span parts,
+    struct idem_span fingerprint, unsigned char id[IDEM_ID_BYTES])
+{
+	start_id(h, scope);
+	sha256_update_run(h, place);
+	sha256_update_run(h, parts);
+	sha256_update_run(h, fingerprint);
 	return sha256_finish(h, id);
 }

@@ -214,7 +214,7 @@ send_by(struct shop *s, struct idem_engine *e, struct idem_call *call,
     const char *key)
 {
 	const char *vars[10] = { "REQUEST_URI=/vazifalar?x=1",
-	    "CONTENT_TYPE=application/json" };
+	    s->type != NULL ? s->type : "CONTENT_TYPE=application/json" };
 	size_t n = 2;
 
 	idem_buf_reset(&s->line);
@@ -242,6 +242,7 @@ shop_send(struct shop *s, enum shop_handler handler, const char *key,
 		.req = &s->req, .policy = &s->policy,
 		.handler = &handlers[handler], .res = &s->res,
 		.request_id = "req-1", .read_body = read_body, .body_arg = s,
+		.handler_reads = s->handler_reads, .keep_cors = s->keep_cors,
 	};
 	send_by(s, &s->engine, &s->call, key);
 	return s->res.status;

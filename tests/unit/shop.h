@@ -54,6 +54,9 @@ struct shop {
 	uint64_t next_row;
 	enum idem_err body_err;
 	struct idem_span body;
+	const char *type;   /* "CONTENT_TYPE=..."; NULL: JSON */
+	bool handler_reads; /* as in struct idem_call */
+	bool keep_cors;
 
 	struct shop_fault fault[2];
 	const struct backend *backend; /* the real one */

@@ -73,6 +73,7 @@ fields_kept_by_name(void **state)
 	static const struct { const char *name; bool kept; } rows[] = {
 		{ "Set-Cookie", true }, { "X-Total", true },
 		{ "x-total", true }, { "X-Other", true }, { "X-None", false },
+		{ "Cache-Control", true },
 		{ "Location", true },
 		/* named, and yet never */
 		{ "WWW-Authenticate", false }, { "Date", false },
@@ -82,6 +83,7 @@ fields_kept_by_name(void **state)
 		{ "Transfer-Encoding", false },
 	};
 	struct idem_span names = IDEM_LIT("Set-Cookie,X-Total, X-Other ,"
+	    "Cache-Control,"
 	    "WWW-Authenticate,Date,Content-Length,Connection,Age,Server,"
 	    "Idempotency-Replayed,X-Request-Id,Transfer-Encoding");
 

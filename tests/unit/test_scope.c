@@ -159,6 +159,35 @@ ids_are_known_hashes(void **state)
 	sha256_destroy(&h);
 }
 
+static void
+ids_of_parts_are_known_hashes(void **state)
+{
+	static const char fingerprint[] = "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF";
+	struct idem_scope scope = { IDEM_LIT("cookie"), IDEM_LIT("sid"),
+		IDEM_LIT("1") };
+	struct idem_scope nobody = { IDEM_LIT(""), IDEM_LIT(""),
+		IDEM_LIT("") };
+	unsigned char id[IDEM_ID_BYTES];
+	char hex[2 * IDEM_ID_BYTES];
+	struct sha256 *h;
+
+	(void)state;
+	assert_int_equal(sha256_create(&h), IDEM_OK);
+	assert_int_equal(idem_record_id_of_parts(h, &scope,
+	    IDEM_LIT("form:a+form:b"), IDEM_LIT("\0\0\0\1x\0\0\0\2yz"),
+	    span_of(fingerprint), id), IDEM_OK);
+	hex_lower(id, sizeof id, hex);
+	assert_text(((struct idem_span){ hex, sizeof hex }),
+	    "3878e8de0885e8b8e7292cebfe1e2536518120d55be8d848e0c1f03c6a1f01ae");
+	assert_int_equal(idem_record_id_of_parts(h, &nobody,
+	    IDEM_LIT("header:A+header:B"), IDEM_LIT("\0\0\0\1x\0\0\0\1y"),
+	    IDEM_ABSENT, id), IDEM_OK);
+	hex_lower(id, sizeof id, hex);
+	assert_text(((struct idem_span){ hex, sizeof hex }),
+	    "f45397a1f614265b6f498e1ebca39b2ee1314e23d15971c7465992251e90676c");
+	sha256_destroy(&h);
+}
+
 int
 main(void)
 {
@@ -166,6 +195,7 @@ main(void)
 		cmocka_unit_test(rules_parse),
 		cmocka_unit_test(who_is_asking),
 		cmocka_unit_test(ids_are_known_hashes),
+		cmocka_unit_test(ids_of_parts_are_known_hashes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,13 +63,13 @@ defaults_differ_by_program(void **state)
 	assert_null(s.cors_origins.p);
 	assert_text(s.base, "");
 	assert_false(s.status_for_all);
-	assert_true(s.wait_ms == -1);
+	assert_true(s.policy.wait_ms == -1);
 	assert_true(s.pay_timeout_ms == 30000);
 	assert_true(s.pay_delay_ms == 300);
 	assert_true(s.backend_timeout_ms == 60000);
 	assert_text(s.scripts, ".php");
-	assert_text(s.key_from, "header:Idempotency-Key");
-	assert_text(s.fingerprint, "body");
+	assert_text(s.policy.key_from, "header:Idempotency-Key");
+	assert_text(s.policy.fingerprint, "body");
 
 	settings_init(&s, SETTINGS_GUARD);
 	assert_false(s.policy.anonymous);
@@ -113,7 +113,7 @@ good_numbers(void **state)
 		{ "IDEM_TTL=1ms", AT(policy.ttl_ms), I64, 1 },
 		{ "IDEM_TTL=3650d", AT(policy.ttl_ms), I64, 315360000000 },
 		{ "IDEM_MIN_KEEP=0", AT(policy.min_keep_ms), I64, 0 },
-		{ "IDEM_WAIT=0", AT(wait_ms), I64, 0 },
+		{ "IDEM_WAIT=0", AT(policy.wait_ms), I64, 0 },
 		{ "IDEM_TASK_DELAY_MS=300", AT(task_delay_ms), I64, 300 },
 		{ "IDEM_TASK_DELAY_MS=600000", AT(task_delay_ms), I64,
 		    600000 },
@@ -183,7 +183,17 @@ good_texts(void **state)
 		{ "IDEM_BACKEND=fcgi:[::1]:9000", AT(backend),
 		    "fcgi:[::1]:9000" },
 		{ "IDEM_SCRIPTS=.php,.phtml", AT(scripts), ".php,.phtml" },
-		{ "IDEM_KEEP=json:/a=b c", AT(keep), "json:/a=b c" },
+		{ "IDEM_KEEP=json:/a=b 3xx location:/t*", AT(policy.keep),
+		    "json:/a=b 3xx location:/t*" },
+		{ "IDEM_KEY_FROM=header:X-A  form:a+form:b path:2",
+		    AT(policy.key_from), "header:X-A  form:a+form:b path:2" },
+		{ "IDEM_WHEN=form:a=b%20c|d cookie:e", AT(policy.when),
+		    "form:a=b%20c|d cookie:e" },
+		{ "IDEM_FINGERPRINT=none", AT(policy.fingerprint), "none" },
+		{ "IDEM_FINGERPRINT=json:/a query:b", AT(policy.fingerprint),
+		    "json:/a query:b" },
+		{ "IDEM_FINGERPRINT_IGNORE=form:csrf query:_",
+		    AT(policy.fingerprint_ignore), "form:csrf query:_" },
 	};
 
 	(void)state;
@@ -219,6 +229,14 @@ scope_and_language(void **state)
 #define METHODS "allowed: methods in capitals by commas, " \
 	"GET and HEAD only for one route"
 #define ORIGINS "allowed: * or origins such as https://shop.example by commas"
+#define WHENS "allowed: form:, json:/, query:, header: and cookie: with a " \
+	"name, alone or with =value|value, between spaces"
+#define PLACES "allowed: header:NAME, form:NAME, json:/pointer, query:NAME, " \
+	"cookie:NAME and path:N, the parts of one key joined by +, keys to " \
+	"try in order between spaces"
+#define KEEPS "allowed: 2xx, 303, json:/pointer, json:/pointer=value|value " \
+	"and location:GLOB between spaces"
+#define SELECTED "json:/pointer, form:NAME and query:NAME between spaces"
 #define BACKENDS "allowed: cgi:/path/program, cgi:, fcgi:unix:/path or " \
 	"fcgi:address:port, the address in numbers"
 #define SCRIPTS "allowed: endings such as .php by commas, or none: the web " \
@@ -296,8 +314,25 @@ static const struct {
 	{ "IDEM_SCRIPTS=.php,none", SCRIPTS },
 	{ "IDEM_SCRIPTS=php", SCRIPTS },
 	{ "IDEM_SCRIPTS=.", SCRIPTS },
-	{ "IDEM_WHEN=", "allowed: text in one line" },
-	{ "IDEM_WHEN=a\nb", "allowed: text in one line" },
+	{ "IDEM_WHEN=", WHENS },
+	{ "IDEM_WHEN=form:a\nform:b", WHENS },
+	{ "IDEM_WHEN=path:1", WHENS },
+	{ "IDEM_WHEN=form:a=50%", WHENS },
+	{ "IDEM_KEY_FROM=", PLACES },
+	{ "IDEM_KEY_FROM=Idempotency-Key", PLACES },
+	{ "IDEM_KEY_FROM=header:X-A form:", PLACES },
+	{ "IDEM_KEY_FROM=form:a+b", PLACES },
+	{ "IDEM_KEY_FROM=form:a+", PLACES },
+	{ "IDEM_KEY_FROM=json:id", PLACES },
+	{ "IDEM_KEY_FROM=path:0", PLACES },
+	{ "IDEM_KEEP=", KEEPS },
+	{ "IDEM_KEEP=2xx,3xx", KEEPS },
+	{ "IDEM_KEEP=ok", KEEPS },
+	{ "IDEM_KEEP=form:a", KEEPS },
+	{ "IDEM_FINGERPRINT=", "allowed: body, none, or " SELECTED },
+	{ "IDEM_FINGERPRINT=header:X-A", "allowed: body, none, or " SELECTED },
+	{ "IDEM_FINGERPRINT_IGNORE=body", "allowed: " SELECTED },
+	{ "IDEM_FINGERPRINT_IGNORE=cookie:a", "allowed: " SELECTED },
 	{ "IDEM_TTI=24h", "no setting has this name (--check-config prints "
 	    "all)" },
 	{ "IDEM_=1", "no setting has this name (--check-config prints all)" },

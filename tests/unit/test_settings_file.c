@@ -90,7 +90,7 @@ read_text(struct fixture *f, struct idem_span text)
 	return settings_file(&f->s, &f->log, path, &f->file);
 }
 
-/* Each file sets IDEM_KEY_FROM, a free text, and nothing else. */
+/* Each file sets IDEM_PAY_LEDGER, a path of any bytes, and nothing else. */
 static void
 values(void **state)
 {
@@ -98,37 +98,37 @@ values(void **state)
 		const char *text;
 		const char *want;
 	} rows[] = {
-		{ "IDEM_KEY_FROM=a", "a" },
-		{ "IDEM_KEY_FROM=a\n", "a" },
-		{ "IDEM_KEY_FROM=a\r\n", "a" },
-		{ "\n\n  \t\nIDEM_KEY_FROM=a", "a" },
-		{ "# c\n; c\n  # c\nIDEM_KEY_FROM=a", "a" },
-		{ "# c\\\nIDEM_KEY_FROM=a", "a" },
-		{ "  IDEM_KEY_FROM  =  a  \t\n", "a" },
-		{ "IDEM_KEY_FROM=a b  c", "a b  c" },
-		{ "IDEM_KEY_FROM=a#b # c", "a#b # c" },
-		{ "IDEM_KEY_FROM=a=b", "a=b" },
-		{ "IDEM_KEY_FROM='a b '", "a b " },
-		{ "IDEM_KEY_FROM='a\\'", "a\\" },
-		{ "IDEM_KEY_FROM='\"'", "\"" },
-		{ "IDEM_KEY_FROM=\"a b \"", "a b " },
-		{ "IDEM_KEY_FROM=\"a\\\"b\\\\c\\$d\\`e\\f\"",
-		    "a\"b\\c$d`e\\f" },
-		{ "IDEM_KEY_FROM=\"a\"'b'c", "abc" },
-		{ "IDEM_KEY_FROM=a\" \" ", "a " },
-		{ "IDEM_KEY_FROM=a\\ b", "a b" },
-		{ "IDEM_KEY_FROM=a\\'b", "a'b" },
-		{ "IDEM_KEY_FROM=a \\\n b", "a  b" },
-		{ "IDEM_KEY_FROM=a\\\r\nb", "ab" },
-		{ "IDEM_KEY_FROM=a\\", "a" },
-		{ "IDEM_KEY_FROM=$HOME", "$HOME" },
-		{ "IDEM_KEY_FROM=a\nIDEM_KEY_FROM=b", "b" },
+		{ "IDEM_PAY_LEDGER=/a", "/a" },
+		{ "IDEM_PAY_LEDGER=/a\n", "/a" },
+		{ "IDEM_PAY_LEDGER=/a\r\n", "/a" },
+		{ "\n\n  \t\nIDEM_PAY_LEDGER=/a", "/a" },
+		{ "# c\n; c\n  # c\nIDEM_PAY_LEDGER=/a", "/a" },
+		{ "# c\\\nIDEM_PAY_LEDGER=/a", "/a" },
+		{ "  IDEM_PAY_LEDGER  =  /a  \t\n", "/a" },
+		{ "IDEM_PAY_LEDGER=/a b  c", "/a b  c" },
+		{ "IDEM_PAY_LEDGER=/a#b # c", "/a#b # c" },
+		{ "IDEM_PAY_LEDGER=/a=b", "/a=b" },
+		{ "IDEM_PAY_LEDGER='/a b '", "/a b " },
+		{ "IDEM_PAY_LEDGER='/a\\'", "/a\\" },
+		{ "IDEM_PAY_LEDGER='/\"'", "/\"" },
+		{ "IDEM_PAY_LEDGER=\"/a b \"", "/a b " },
+		{ "IDEM_PAY_LEDGER=\"/a\\\"b\\\\c\\$d\\`e\\f\"",
+		    "/a\"b\\c$d`e\\f" },
+		{ "IDEM_PAY_LEDGER=\"/a\"'b'c", "/abc" },
+		{ "IDEM_PAY_LEDGER=/a\" \" ", "/a " },
+		{ "IDEM_PAY_LEDGER=/a\\ b", "/a b" },
+		{ "IDEM_PAY_LEDGER=/a\\'b", "/a'b" },
+		{ "IDEM_PAY_LEDGER=/a \\\n b", "/a  b" },
+		{ "IDEM_PAY_LEDGER=/a\\\r\nb", "/ab" },
+		{ "IDEM_PAY_LEDGER=/a\\", "/a" },
+		{ "IDEM_PAY_LEDGER=/$HOME", "/$HOME" },
+		{ "IDEM_PAY_LEDGER=/a\nIDEM_PAY_LEDGER=/b", "/b" },
 	};
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_int_equal(read_text(f, span_of(rows[i].text)), IDEM_OK);
-		assert_text(f->s.key_from, rows[i].want);
+		assert_text(f->s.pay_ledger, rows[i].want);
 		assert_int_equal(f->caught.nlines, 0);
 	}
 }
@@ -159,7 +159,7 @@ bad_lines(void **state)
 		{ NO_NUL("IDEM_TTL=1h\nIDEM_TTL=1"),
 		    ":2: IDEM_TTL=1 is refused; allowed: a duration such as "
 		    "300ms, 25s, 15m, 24h or 30d, from 1ms to 3650d" },
-		{ NO_NUL("IDEM_KEY_FROM=a\\\nb\nIDEM_CONFIG=/x"),
+		{ NO_NUL("IDEM_PAY_LEDGER=/a\\\nb\nIDEM_CONFIG=/x"),
 		    ":3: IDEM_CONFIG=/x is refused; no setting has this name "
 		    "(--check-config prints all)" },
 		{ NO_NUL("IDEM_LENGTH=1"),
