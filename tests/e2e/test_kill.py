@@ -1,7 +1,6 @@
 """Processes and servers that end at the wrong moment: each key is worked for at
 most once, and its retry is right."""
 import os
-import shutil
 import signal
 import socket
 import time
@@ -11,7 +10,6 @@ from harness.case import OwnSiteCase, fresh_key, on
 from harness.load import Load
 from harness.servers import (ApacheFcgid, ApacheProxy, Direct, Lighttpd,
                              Workers)
-from harness.site import BUILD
 
 
 def settled(case, task, key):
@@ -188,10 +186,9 @@ class KilledAtEveryStep(OwnSiteCase):
     def setUp(self):
         super().setUp()
         self.order = self.site.path("run", "killat")
-        shutil.copy(os.path.join(BUILD, "tests/killat.so"),
-                    self.site.path("bin", "killat.so"))
-        self.site.preload = {"KILLAT": self.order, "LD_PRELOAD":
-                             self.site.path("bin", "killat.so")}
+        self.site.preload = {
+            "KILLAT": self.order,
+            "LD_PRELOAD": self.site.tool("tests/killat.so")}
         self.start()
         self.assertFirst(self.post({"matn": "birinchi"}, fresh_key()))
 

@@ -147,7 +147,7 @@ class ManySweeps(ServerCase):
 
     def start(self, *words):
         return subprocess.Popen(
-            [IDEM, "sweep"] + list(words), stdout=subprocess.PIPE,
+            [self.site.tool("idem"), "sweep"] + list(words), stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, env=self.site.worker_environment(),
             **self.site.as_worker())
 

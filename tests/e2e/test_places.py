@@ -7,7 +7,7 @@ import unittest
 
 from harness.case import OwnSiteCase, fresh_key, on
 from harness.servers import ApacheFcgid, Lighttpd
-from harness.site import AS_ROOT, BUILD, WORKER
+from harness.site import AS_ROOT, WORKER
 
 
 class Place(OwnSiteCase):
@@ -120,9 +120,8 @@ class Damaged(Place):
 
     def test_made_by_a_newer_version(self):
         self.make_store()
-        subprocess.run([os.path.join(BUILD, "tests/newer"),
-                        self.site.store], check=True,
-                       **self.site.as_worker())
+        subprocess.run([self.site.tool("tests/newer"), self.site.store],
+                       check=True, **self.site.as_worker())
         self.start()
         self.refused("its schema is 99", "run a newer version")
 

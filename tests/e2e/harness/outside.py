@@ -1,12 +1,9 @@
 """The program whose work lies outside the store: it appends a line to a ledger,
 so that anyone can count how often it really worked."""
-import os
-import shutil
-
 from . import proc
 from .case import JSON, OwnSiteCase
 from .servers import Direct
-from .site import BUILD, Site
+from .site import Site
 
 
 class Outside(OwnSiteCase):
@@ -14,9 +11,7 @@ class Outside(OwnSiteCase):
 
     def setUp(self):
         self.site = Site(self.settings)
-        self.site.program = self.site.path("bin", "ledger.fcgi")
-        shutil.copy(os.path.join(BUILD, "tests/ledger.fcgi"),
-                    self.site.program)
+        self.site.program = self.site.tool("tests/ledger.fcgi")
         self.ledger = self.site.path("run", "ledger")
         self.site.preload = {"LEDGER": self.ledger}
         self.server = None

@@ -3,6 +3,7 @@ lighttpd, Apache with mod_fcgid, mod_proxy_fcgi and mod_cgid; and the program
 alone, spoken to in FastCGI."""
 import atexit
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -116,7 +117,9 @@ class WebServer(Server):
         self.port = None
 
     def conf_path(self):
-        return os.path.join(ROOT, self.conf)
+        """The shipped file, where lighttpd can read it again when it reloads,
+        which it does as the workers' user."""
+        return shutil.copy(os.path.join(ROOT, self.conf), self.site.dir)
 
     def start(self):
         again = self.port is not None     # after stop(): where it was

@@ -62,6 +62,15 @@ class Site:
     def socket(self):
         return self.path("run", "tasks.sock")
 
+    def tool(self, name):
+        """A built program where the workers' user can run it: the folder of
+        the sources may be closed to it."""
+        path = self.path("bin", os.path.basename(name))
+        if not os.path.exists(path):
+            shutil.copy(os.path.join(BUILD, name), path)
+            os.chmod(path, 0o755)
+        return path
+
     def install(self, program):
         """Put the program there as a package would: a new file, renamed."""
         fresh = self.program + ".new"
@@ -99,7 +108,7 @@ class Site:
     def idem(self, *args, stdin=b"", user=None, check=False):
         """Run the operator's command on this store."""
         return subprocess.run(
-            [os.path.join(BUILD, "idem")] + list(args), input=stdin,
+            [self.tool("idem")] + list(args), input=stdin,
             env=self.worker_environment(), capture_output=True, timeout=60,
             check=check, **(self.as_worker() if user is None else user))
 
