@@ -46,8 +46,12 @@ io_read_all(int fd, struct idem_buf *b)
 	char chunk[CHUNK_BYTES];
 	long n;
 
-	while ((n = io_read(fd, chunk, sizeof chunk)) > 0)
+	/* what has no end, as /dev/zero, is read to the ceiling only */
+	while ((n = io_read(fd, chunk, sizeof chunk)) > 0) {
 		idem_buf_put(b, chunk, (size_t)n);
+		if (idem_buf_err(b) != IDEM_OK)
+			break;
+	}
 	return n < 0 ? IDEM_EIO : idem_buf_err(b);
 }
 

@@ -9,6 +9,7 @@
 #include "store/liveness.h"
 
 #include "base/bytes.h"
+#include "store/place.h"
 
 static struct flock
 lock_on(const unsigned char token[IDEM_TOKEN_BYTES], short type)
@@ -45,8 +46,10 @@ liveness_open(struct liveness *l, const char *path, const struct idem_log *log)
 		return IDEM_OK;
 	l->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (l->fd < 0) {
-		idem_log(log, IDEM_ERROR, "%s: %s: it must belong to the user "
-		    "that this program runs as", path, strerror(errno));
+		int err = errno;
+
+		idem_log(log, IDEM_ERROR, "%s: %s: %s", path, strerror(err),
+		    place_advice(err));
 		return IDEM_ESTORE;
 	}
 	l->posix = ask(l, true, &lock) == EINVAL;

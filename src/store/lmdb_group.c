@@ -213,6 +213,16 @@ lmdb_group_ready(struct lmdb_store *s, bool *ready)
 	return err;
 }
 
+/* Who waits is not told who holds the lock. */
+static void
+say_stuck(const struct lmdb_store *s)
+{
+	idem_log(s->base->log, IDEM_ERROR, "store %s: nobody has committed for "
+	    "IDEM_STORE_WAIT: a program that uses the store was stopped (let "
+	    "it go on, or end it), or the group file was overwritten (restart "
+	    "them all)", s->place.path);
+}
+
 static enum idem_err
 submit(struct lmdb_store *s, struct idem_op *op)
 {
@@ -226,6 +236,8 @@ submit(struct lmdb_store *s, struct idem_op *op)
 	if (err == IDEM_OK && span_eq(idem_buf_span(&s->result), TOO_LONG))
 		err = group_lead(s->group, idem_buf_span(&s->request),
 		    &s->result);
+	if (err == IDEM_EBUSY)
+		say_stuck(s);
 	if (err != IDEM_OK)
 		return err;
 	err = op_decode_outcome(idem_buf_span(&s->result), op, &failure);

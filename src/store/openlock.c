@@ -13,6 +13,7 @@
 #include "store/openlock.h"
 
 #include "base/text.h"
+#include "store/place.h"
 
 #define TRIES 500
 #define PAUSE_NS 20000000 /* ten seconds in all */
@@ -47,8 +48,7 @@ openlock_take(const char *dir, const struct idem_log *log, int *fd)
 	openlock_give(*fd);
 	idem_log(log, IDEM_ERROR, "%s: %s: %s", path, strerror(err),
 	    err == EWOULDBLOCK ? "whoever opens the store hangs: end it" :
-	    err == ENOSPC ? "make room on the disk" :
-	    "it must belong to the user that this program runs as");
+	    place_advice(err));
 	return IDEM_ESTORE;
 }
 

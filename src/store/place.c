@@ -55,6 +55,31 @@ remote_name(long type)
 	return NULL;
 }
 
+const char *
+place_advice(int err)
+{
+	static const struct {
+		int err;
+		const char *advice;
+	} rows[] = {
+		{ EACCES, "it must belong to the user that this program runs "
+		    "as" },
+		{ EPERM, "it must belong to the user that this program runs "
+		    "as" },
+		{ ENOENT, "the store's directory is gone or was replaced" },
+		{ ENOSPC, "make room on the disk" },
+		{ EDQUOT, "raise the quota of this user on the disk" },
+		{ EROFS, "set IDEM_STORE to a place that can be written" },
+		{ EMFILE, "raise the limit on open files" },
+		{ ENFILE, "raise the limit on open files" },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (rows[i].err == err)
+			return rows[i].advice;
+	return "look at the disk";
+}
+
 static enum idem_err
 fail(const struct place *p, const char *what, int err, const char *advice)
 {
@@ -108,7 +133,7 @@ judge(const struct place *p, place_fs_fn fs_type)
 	if (fd < 0)
 		return fail(p, "open", errno, errno == ENOENT ?
 		    "start the web program first, it makes the store" :
-		    "it must belong to the user that this program runs as");
+		    place_advice(errno));
 	if ((err = judge_owner(p, fd)) == IDEM_OK)
 		err = judge_file_system(p, fd, fs_type);
 	(void)close(fd);
@@ -226,6 +251,17 @@ place_remember(struct place *p, const char *name, int fd)
 	return IDEM_OK;
 }
 
+/* Nothing was replaced where only the way there is closed. */
+static enum idem_err
+unseen(const struct place *p, const char *name, int err)
+{
+	if (err != EACCES)
+		return moved(p, name);
+	(void)fail(p, name, err, "let this user enter the directory and those "
+	    "above it; this process leaves");
+	return IDEM_EMOVED;
+}
+
 enum idem_err
 place_same(const struct place *p)
 {
@@ -236,7 +272,9 @@ place_same(const struct place *p)
 	for (size_t i = 0; i < p->nfiles; i++) {
 		if ((err = place_file(p, p->files[i].name, path)) != IDEM_OK)
 			return err;
-		if (stat(path, &st) != 0 || st.st_dev != p->files[i].dev ||
+		if (stat(path, &st) != 0)
+			return unseen(p, p->files[i].name, errno);
+		if (st.st_dev != p->files[i].dev ||
 		    st.st_ino != p->files[i].ino)
 			return moved(p, p->files[i].name);
 	}

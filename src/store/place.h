@@ -40,6 +40,9 @@ IDEM_MUST_CHECK enum idem_err
 place_open(struct place *p, struct idem_span path, bool create,
     place_fs_fn fs_type, const struct idem_log *log);
 
+/* What to do where a file or directory of the store failed with this errno. */
+const char *place_advice(int err);
+
 /* path of a file in it.  IDEM_EREFUSED with a log line: too long. */
 IDEM_MUST_CHECK enum idem_err
 place_file(const struct place *p, const char *name, char path[PATH_MAX]);

@@ -118,6 +118,7 @@ kit_reopen(struct kit *k, bool create)
 		    kit_path(k, "store")),
 		.create = create,
 		.durable = k->durable,
+		.wait_ms = k->wait_ms,
 		.max_bytes = k->max_bytes,
 		.tables = tables,
 		.ntables = COUNT(tables),

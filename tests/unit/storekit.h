@@ -21,6 +21,7 @@ struct kit {
 	struct idem_buf answer;
 	idem_apply apply;      /* in place of the script; may be NULL */
 	bool durable;
+	int64_t wait_ms; /* 0: as built in */
 	uint64_t max_bytes;
 };
 

@@ -470,6 +470,8 @@ files(void **state)
 	idem_buf_reset(&b);
 	b.max_bytes = 6;
 	assert_int_equal(io_read_file(path, &b), IDEM_ETOOBIG);
+	idem_buf_reset(&b);
+	assert_int_equal(io_read_file("/dev/zero", &b), IDEM_ETOOBIG);
 	assert_int_equal(unlink(path), 0);
 	idem_buf_reset(&b);
 	assert_int_equal(io_read_file(path, &b), IDEM_EIO);

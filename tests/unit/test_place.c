@@ -236,6 +236,26 @@ a_replaced_file_is_noticed(void **state)
 }
 
 static void
+advice_follows_the_error(void **state)
+{
+	static const struct {
+		int err;
+		const char *want;
+	} rows[] = {
+		{ EACCES, "it must belong to the user that this program runs "
+		    "as" },
+		{ ENOENT, "the store's directory is gone or was replaced" },
+		{ ENOSPC, "make room on the disk" },
+		{ EMFILE, "raise the limit on open files" },
+		{ EIO, "look at the disk" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		assert_string_equal(place_advice(rows[i].err), rows[i].want);
+}
+
+static void
 a_store_lies_outside_the_document_root(void **state)
 {
 	static const struct {
@@ -288,6 +308,7 @@ main(void)
 		TEST(network_file_systems_are_refused),
 		TEST(the_kernel_knows_this_file_system),
 		TEST(another_owner_is_refused),
+		TEST(advice_follows_the_error),
 		TEST(a_replaced_file_is_noticed),
 		TEST(a_store_lies_outside_the_document_root),
 	};

@@ -138,6 +138,27 @@ a_large_operation_leaves_no_large_buffers(void **state)
 	assert_int_equal(store_answer(k, 2, 512 * KIB), IDEM_OK);
 }
 
+/* A process that was stopped while it led, or died with the file overwritten:
+ * the log says what there is to do. */
+static void
+a_leader_that_stands_still(void **state)
+{
+	struct kit *k = *state;
+	struct group_shared *shared;
+
+	k->wait_ms = 30;
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	assert_int_equal(store_answer(k, 1, 1), IDEM_OK);
+	shared = group_peek(kit_path(k, "store"));
+	assert_true(group_lock(shared, 0));
+	assert_int_equal(store_answer(k, 2, 1), IDEM_EBUSY);
+	assert_int_equal(times_logged(k, "/store: nobody has committed for "
+	    "IDEM_STORE_WAIT: a program that uses the store was stopped"), 1);
+	group_unlock(shared);
+	assert_int_equal(store_answer(k, 2, 1), IDEM_OK);
+	group_unpeek(&shared);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
@@ -147,6 +168,7 @@ main(void)
 		TEST(a_request_that_does_not_decode),
 		TEST(a_full_disk),
 		TEST(a_large_operation_leaves_no_large_buffers),
+		TEST(a_leader_that_stands_still),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
