@@ -72,6 +72,51 @@ $(BUILD)/san/o/%.o: %.c
 	@$(CC) $(SAN) $(IDEM_CPP) $(IDEM_C) -MMD -MP -c -o $@ $<
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
+# --- the same without any shared library: one file to upload ---------------
+# No name service is asked (-DIDEM_STATIC).  cJSON comes as source, as Debian
+# has no static library of it.  Each program is linked twice: what the linker
+# took the first time stands in --version.
+static     := $(BUILD)/static
+static_web := $(foreach p,tasks guard,$(if $(wildcard fcgi/$(p)/main.c),$(p)))
+static_all := $(addprefix $(static)/,$(static_web:=.fcgi) idem)
+STATIC_C   := -DIDEM_STATIC -ffunction-sections -fdata-sections -fPIE
+STATIC_LD  := -static-pie -s -Wl,--gc-sections $(LDFLAGS)
+static_cc   = $(CC) $(OPT) $(CFLAGS) $(CPPFLAGS) $(STATIC_C)
+static_link = $(CC) $(OPT) $(CFLAGS) $(STATIC_LD) $(filter %.o,$^) $(1) \
+	$(filter %.a,$^) $(filter-out -lcjson,$(LIBS))
+.PHONY: static
+static: $(static_all)
+$(foreach p,$(static_web),$(eval $(static)/$(p).fcgi: \
+	$(call objects,$(static)/o,$(wildcard fcgi/$(p)/*.c))))
+$(static)/idem: $(call objects,$(static)/o,$(wildcard fcgi/command/*.c))
+$(static)/libidem.a: $(call objects,$(static)/o,$(lib_src))
+$(static)/libfront.a: $(call objects,$(static)/o,$(fcgi_src))
+$(static)/libcjson.a: $(static)/o/cJSON.o
+$(static_all): $(static)/libfront.a $(static)/libidem.a $(static)/libcjson.a
+	@echo '  LINK $@'
+	@$(call static_link,-Xlinker -t -Xlinker -t) -o $@.first >$@.trace
+	@inside=$$(tools/inside.sh $(static)/cjson/version $@.trace) && \
+		$(static_cc) $(IDEM_CPP) "-DIDEM_INSIDE=\"$$inside\"" \
+		$(IDEM_C) -c -o $@.version.o fcgi/version.c
+	@$(call static_link,$@.version.o) -o $@
+	@rm -f $@.first $@.trace $@.version.o
+# For the tests, which skip it where the source of cJSON cannot be had.
+.PHONY: static-if-possible
+static-if-possible:
+	@test -s $(static)/cjson/cJSON.c || \
+		tools/cjson-source.sh $(static)/cjson || test $$? = 3
+	@test ! -s $(static)/cjson/cJSON.c || $(MAKE) --no-print-directory static
+$(static)/cjson/cJSON.c:
+	@tools/cjson-source.sh $(@D)
+$(static)/o/cJSON.o: $(static)/cjson/cJSON.c
+	@mkdir -p $(@D)
+	@echo '  CC   $@'
+	@$(static_cc) $(HARD) -c -o $@ $<
+$(static)/o/%.o: %.c
+	@mkdir -p $(@D)
+	@echo '  CC   $@'
+	@$(static_cc) $(IDEM_CPP) $(IDEM_C) -MMD -MP -c -o $@ $<
+
 # The same programs with places where tests may kill them; nobody ships these.
 .PHONY: fail
 fail:
@@ -144,12 +189,13 @@ $(BUILD)/tests/newer: tests/e2e/newer.c
 	@$(CC) $(OPT) -std=c11 $(WARN) -o $@ $< -llmdb
 
 .PHONY: e2e
-e2e: all $(for_e2e)
+e2e: all $(for_e2e) static-if-possible
 	@BUILD='$(BUILD)' $(PYTHON) tests/e2e/run.py
 
 .PHONY: test
 test: deps
-	@$(MAKE) --no-print-directory -j$(NJOBS) all programs-of-unit $(for_e2e)
+	@$(MAKE) --no-print-directory -j$(NJOBS) all programs-of-unit $(for_e2e) \
+		static-if-possible
 	@$(MAKE) --no-print-directory -j1 -k unit lint shipped e2e
 
 # --- the bench: `make bench` takes minutes and writes docs/bench.tsv and .svg --

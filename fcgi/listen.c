@@ -14,6 +14,7 @@
 #include "address.h"
 #include "base/text.h"
 #include "listen.h"
+#include "names.h"
 
 /* nginx fails at once where a unix socket's backlog is full. */
 #define BACKLOG 1024
@@ -140,18 +141,17 @@ warn_open(const struct sockaddr *sa, const char *where,
 }
 
 static int
-bind_one(const struct addrinfo *ai)
+bind_one(const struct names_address *a)
 {
+	const struct sockaddr *sa = (const void *)&a->sa;
 	const int on = 1;
-	int saved, fd = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC,
-	    ai->ai_protocol);
+	int saved, fd = socket(sa->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -1;
 	/* else a restart must wait for old connections to be forgotten */
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 &&
-	    listen(fd, BACKLOG) == 0)
+	if (bind(fd, sa, a->n) == 0 && listen(fd, BACKLOG) == 0)
 		return fd;
 	saved = errno;
 	(void)close(fd);
@@ -163,25 +163,19 @@ static enum idem_err
 open_tcp(struct listener *l, const char *where, const struct address *a,
     const struct idem_log *log)
 {
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-		.ai_flags = AI_PASSIVE };
-	struct addrinfo *list;
-	int rc = getaddrinfo(a->host, a->port, &hints, &list);
+	struct names_address list[NAMES_ADDRESSES_MAX];
+	const char *why;
+	size_t n;
 
-	if (rc != 0) {
-		idem_log(log, IDEM_ERROR, "--listen: %s: %s", where,
-		    rc == EAI_SYSTEM ? strerror(errno) : gai_strerror(rc));
+	if (names_addresses(a->host, a->port, list, &n, &why) != IDEM_OK) {
+		idem_log(log, IDEM_ERROR, "--listen: %s: %s", where, why);
 		return IDEM_EIO;
 	}
-	for (const struct addrinfo *ai = list; ai != NULL && l->fd < 0;
-	    ai = ai->ai_next) {
-		l->fd = bind_one(ai);
+	for (size_t i = 0; i < n && l->fd < 0; i++) {
+		l->fd = bind_one(&list[i]);
 		if (l->fd >= 0)
-			warn_open(ai->ai_addr, where, log);
+			warn_open((const void *)&list[i].sa, where, log);
 	}
-	rc = errno;
-	freeaddrinfo(list);
-	errno = rc;
 	if (l->fd >= 0)
 		return IDEM_OK;
 	return errno == EADDRINUSE ? busy(log, where) :

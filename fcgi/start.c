@@ -16,6 +16,7 @@
 #include "listen.h"
 #include "program.h"
 #include "supervisor.h"
+#include "version.h"
 #include "worker.h"
 
 #define OUTPUT_BYTES 65536
@@ -68,7 +69,7 @@ print_version(const struct front *f)
 	struct idem_buf out;
 
 	idem_buf_init(&out, OUTPUT_BYTES);
-	idem_buf_printf(&out, "%s " IDEM_VERSION "\n", f->program->name);
+	version_put(&out, f->program->name);
 	return print(&out, STDOUT_FILENO, EX_OK);
 }
 

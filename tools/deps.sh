@@ -18,6 +18,8 @@ libunistring-dev  |header unictype.h
 '
 need_test='
 libcmocka-dev     |header cmocka.h
+patch             |program patch
+xz-utils          |program xz
 mandoc            |program mandoc
 python3           |program python3
 curl              |program curl

@@ -4,12 +4,12 @@
  */
 #include <errno.h>
 #include <grp.h>
-#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "command/command.h"
+#include "names.h"
 
 /* Paths in messages are cut here, so that the advice behind them fits. */
 #define SHOWN_BYTES 400
@@ -40,14 +40,14 @@ look(struct command *c, const char *dir, struct stat *st)
 static void
 refuse(struct command *c, const char *dir, uid_t owner)
 {
-	const struct passwd *pw = getpwuid(owner);
+	const char *name = names_user(owner);
 	const char *command = c->options.command;
 
-	if (pw != NULL)
+	if (name != NULL)
 		idem_log(c->log, IDEM_ERROR, "%.*s belongs to %s: run this as "
 		    "root, from the crontab of %s, or with "
 		    "su -s /bin/sh %s -c 'idem %s'", SHOWN_BYTES, dir,
-		    pw->pw_name, pw->pw_name, pw->pw_name, command);
+		    name, name, name, command);
 	else
 		idem_log(c->log, IDEM_ERROR, "%.*s belongs to user id %lu, "
 		    "which has no name here: run this as root, or as that "

@@ -8,6 +8,7 @@
 #include "base/io.h"
 #include "base/text.h"
 #include "command/command.h"
+#include "version.h"
 
 #define FILE_MAX_BYTES ((size_t)1 << 20)
 #define OUT_MAX_BYTES ((size_t)2 << 30) /* of canonical: numbers grow */
@@ -148,7 +149,7 @@ run_bare(struct command *c, const char *argv0)
 	if (o->value[OPT_HELP] != NULL)
 		command_help(NULL, &c->out);
 	else if (o->value[OPT_VERSION] != NULL)
-		idem_buf_puts(&c->out, IDEM_LIT("idem " IDEM_VERSION "\n"));
+		version_put(&c->out, "idem");
 	else if (o->value[OPT_CHECK_CONFIG] != NULL)
 		return check_config(c, argv0);
 	else
