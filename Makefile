@@ -33,18 +33,20 @@ LIBS     := -llmdb -lcrypto -lcjson -lunistring -lfcgi -lpthread
 
 lib_src  := $(wildcard src/*/*.c)
 fcgi_src := $(wildcard fcgi/*.c)
-programs := tasks idem
+programs := tasks guard idem
 objects   = $(patsubst %.c,$(1)/%.o,$(2))
 tests    := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 helpers  := $(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c))
 
 .PHONY: all
-all: $(BUILD)/tasks.fcgi $(BUILD)/idem
+all: $(BUILD)/tasks.fcgi $(BUILD)/guard.fcgi $(BUILD)/idem
 
 # --- the programs --------------------------------------------------------
 $(BUILD)/tasks.fcgi: $(call objects,$(BUILD)/o,$(wildcard fcgi/tasks/*.c))
+$(BUILD)/guard.fcgi: $(call objects,$(BUILD)/o,$(wildcard fcgi/guard/*.c))
 $(BUILD)/idem: $(call objects,$(BUILD)/o,$(wildcard fcgi/command/*.c))
-$(BUILD)/tasks.fcgi $(BUILD)/idem: $(BUILD)/libfront.a $(BUILD)/libidem.a
+$(BUILD)/tasks.fcgi $(BUILD)/guard.fcgi $(BUILD)/idem: \
+		$(BUILD)/libfront.a $(BUILD)/libidem.a
 	@echo '  LINK $@'
 	@$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ \
 		$(filter %.o,$^) $(filter %.a,$^) $(LIBS)

@@ -1,7 +1,7 @@
 /*
- * program.h - what a web program is to the shared front: five calls.  The front
- * owns arguments, settings, sockets, signals and processes; a program sees one
- * exchange at a time.
+ * program.h - what a web program is to the shared front: a few calls.  The
+ * front owns arguments, settings, sockets, signals and processes; a program
+ * sees one exchange at a time.
  */
 #ifndef FRONT_PROGRAM_H
 #define FRONT_PROGRAM_H
@@ -15,6 +15,15 @@ struct program {
 	enum settings_program id;
 	const char *name;    /* "tasks.fcgi" */
 	const char *summary; /* one line for --help */
+
+	/*
+	 * At the start, after the settings themselves were found good: files
+	 * that they name.  exe: path of the running program, "" where unknown.
+	 * Anything but IDEM_OK ends the program, and the cause must be in the
+	 * log.  NULL: nothing to check.
+	 */
+	enum idem_err (*check)(const struct settings *settings,
+	    const struct idem_log *log, const char *exe);
 
 	/*
 	 * Once in every worker, after the fork; settings and log live as long

@@ -100,8 +100,13 @@ read_settings(struct front *f, bool cgi)
 static int
 check_settings(const struct front *f)
 {
-	return settings_check(&f->settings, &f->log,
-	    f->args.nworkers) == IDEM_OK ? EX_OK : EX_CONFIG;
+	const struct program *p = f->program;
+
+	if (settings_check(&f->settings, &f->log,
+	    f->args.nworkers) != IDEM_OK || (p->check != NULL &&
+	    p->check(&f->settings, &f->log, f->exe.path) != IDEM_OK))
+		return EX_CONFIG;
+	return EX_OK;
 }
 
 /* --- serving ---------------------------------------------------------- */
