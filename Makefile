@@ -127,7 +127,8 @@ fail:
 
 # --- the unit tests: under AddressSanitizer and UndefinedBehaviorSanitizer -
 # A test of fcgi/tasks or fcgi/command links that program's objects but main.o;
-# helpers, the command and the guard come from libraries: a test holds what it uses.
+# helpers, the command and the guard come from libraries: a test holds what it
+# uses.
 san_program = $(filter-out %/main.o,$(call objects,$(BUILD)/san/o,\
 	$(wildcard fcgi/tasks/*.c)))
 $(BUILD)/san/test_%: $(BUILD)/san/o/tests/unit/test_%.o \
@@ -154,7 +155,7 @@ lint:
 .PHONY: shipped
 shipped: all $(BUILD)/san/libidem.a
 	@tests/lint/shipped.sh $(BUILD)/san/libidem.a \
-		$(BUILD)/tasks.fcgi $(BUILD)/idem
+		$(BUILD)/tasks.fcgi $(BUILD)/guard.fcgi $(BUILD)/idem
 
 .PHONY: check
 check: deps
@@ -223,13 +224,14 @@ bench: deps
 
 # --- where packages put things ---------------------------------------------
 inst := $(DESTDIR)$(PREFIX)
-man  := idem.1 idem.conf.5 tasks.fcgi.8
+man  := idem.1 idem.conf.5 tasks.fcgi.8 guard.fcgi.8
 
 .PHONY: install uninstall
 install: all
 	install -d '$(inst)/bin' '$(inst)/lib/idem'
 	install -m 755 $(BUILD)/idem '$(inst)/bin/idem'
 	install -m 755 $(BUILD)/tasks.fcgi '$(inst)/lib/idem/tasks.fcgi'
+	install -m 755 $(BUILD)/guard.fcgi '$(inst)/lib/idem/guard.fcgi'
 	@set -e; for page in $(man); do \
 		section='$(inst)/share/man/man'$${page##*.}; \
 		install -d "$$section"; \
@@ -240,7 +242,8 @@ install: all
 		'$(inst)/share/doc/idem/examples'
 
 uninstall:
-	rm -f '$(inst)/bin/idem' '$(inst)/lib/idem/tasks.fcgi'
+	rm -f '$(inst)/bin/idem' '$(inst)/lib/idem/tasks.fcgi' \
+		'$(inst)/lib/idem/guard.fcgi'
 	rm -f $(foreach page,$(man),'$(inst)/share/man/man$(lastword \
 		$(subst ., ,$(page)))/$(page)')
 	rm -rf '$(inst)/share/doc/idem'

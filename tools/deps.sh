@@ -27,11 +27,24 @@ spawn-fcgi        |program spawn-fcgi
 lighttpd          |program lighttpd
 apache2-bin       |program apache2
 libapache2-mod-fcgid|file /usr/lib/apache2/modules/mod_fcgid.so
+php-cgi           |program php-cgi
+php-fpm           |program php-fpm
+php-sqlite3       |php sqlite3
+nginx             |program nginx
 '
+
+# Debian's php-fpm is called php-fpm8.2 and the like.
+versions() {
+	for name in /usr/sbin/"$1"[0-9]*; do
+		test -x "$name" && return 0
+	done
+	return 1
+}
 
 there() {
 	case $1 in
-	program) command -v "$2" >/dev/null ;;
+	program) command -v "$2" >/dev/null || versions "$2" ;;
+	php) php-cgi -m 2>/dev/null | grep -qx "$2" ;;
 	file) test -e "$2" ;;
 	header)
 		test -e "/usr/include/$2" ||

@@ -1,0 +1,126 @@
+"""guard.fcgi in front of PHP: a site with the shop in its document root,
+php-fpm, and the servers before them."""
+import atexit
+import glob
+import os
+import shutil
+import signal
+import subprocess
+
+from . import fcgi, proc
+from .servers import Direct, DirectPending, Lighttpd
+from .site import AS_ROOT, ROOT, WORKER, Site
+
+PHP_CGI = "/usr/bin/php-cgi"
+
+
+def find_fpm():
+    found = sorted(glob.glob("/usr/sbin/php-fpm*"))
+    return found[-1] if found else "php-fpm"
+
+
+class Fpm:
+    """php-fpm with four workers on a socket of the site's."""
+
+    def __init__(self, site):
+        self.site, self.process = site, None
+        self.socket = site.path("run", "fpm.sock")
+
+    def start(self):
+        conf = self.site.path("fpm.conf")
+        lines = ["[global]", "daemonize = no",
+                 "error_log = " + self.site.path("log", "fpm.log"),
+                 "[www]", "listen = " + self.socket, "pm = static",
+                 "pm.max_children = 4", "listen.mode = 0666",
+                 "catch_workers_output = no"]
+        if AS_ROOT:
+            lines.append("user = " + WORKER.pw_name)
+        with open(conf, "w", encoding="ascii") as file:
+            file.write("\n".join(lines) + "\n")
+        atexit.register(self.destroy)
+        with open(self.site.path("log", "fpm.out"), "ab") as out:
+            self.process = subprocess.Popen(
+                [find_fpm(), "--fpm-config", conf, "--nodaemonize"],
+                stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                start_new_session=True)
+        proc.wait_until(self.listening, "start of php-fpm")
+
+    def listening(self):
+        if self.process.poll() is not None:
+            raise AssertionError("php-fpm ended:\n" + self.site.log())
+        try:
+            fcgi.connect(self.socket, 1).close()
+            return True
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+
+    def stop(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(30)
+
+    def destroy(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+class Shop(Site):
+    """A site whose document root holds the shop, and what it did."""
+
+    def __init__(self, settings=None):
+        super().__init__(settings, program="guard.fcgi")
+        shutil.copy(os.path.join(ROOT, "tests/e2e/shop/shop.php"),
+                    self.path("www", "shop.php"))
+        os.mkfifo(self.path("run", "go"))
+        os.chmod(self.path("run", "go"), 0o666)
+
+    def lines(self, name):
+        try:
+            with open(self.path("run", name), encoding="utf-8") as file:
+                return file.read().split("\n")[:-1]
+        except FileNotFoundError:
+            return []
+
+    def charges(self, amount):
+        return self.lines("ledger").count(amount)
+
+    def waiting(self):
+        """The processes that wait, or did, in order."""
+        return [int(line) for line in self.lines("waits")]
+
+    def let_go(self):
+        """Opens when somebody waits."""
+        with open(self.path("run", "go"), "w", encoding="ascii") as file:
+            file.write("go\n")
+
+
+class GuardDirect(Direct):
+    """guard.fcgi alone, spoken to in FastCGI."""
+    name = "guard.fcgi"
+
+    def send(self, method, target, fields=(), body=None, pieces=None,
+             seconds=fcgi.SECONDS, length_said=None, more=()):
+        script = target.partition("?")[0]
+        www = self.site.path("www")
+        own = dict([("SCRIPT_NAME", script), ("DOCUMENT_ROOT", www),
+                    ("SCRIPT_FILENAME", www + script),
+                    ("REDIRECT_STATUS", "200")] + list(more))
+        pairs = [(n, v) for n, v in fcgi.variables(
+            method, target, fields, body, length_said)
+            if n != "PATH_INFO" and n not in own]
+        pairs += [(n, v) for n, v in own.items() if v is not None]
+        exchange = fcgi.Exchange(self.address, seconds)
+        exchange.send(fcgi.begin()
+                      + fcgi.stream(fcgi.PARAMS, fcgi.pairs_bytes(pairs))
+                      + fcgi.stream(fcgi.STDIN, body or b""))
+        return DirectPending(exchange, method)
+
+
+class GuardWorkers(GuardDirect):
+    name = "guard.fcgi --workers 8"
+    nworkers = 8
+
+
+class GuardLighttpd(Lighttpd):
+    conf = "lighttpd/guard.conf"
