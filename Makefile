@@ -157,6 +157,13 @@ shipped: all $(BUILD)/san/libidem.a
 	@tests/lint/shipped.sh $(BUILD)/san/libidem.a \
 		$(BUILD)/tasks.fcgi $(BUILD)/guard.fcgi $(BUILD)/idem
 
+# The model of the group commit; model-short: under a minute.
+.PHONY: model model-short
+model:
+	@CC='$(CC)' tests/model/run.sh all
+model-short:
+	@CC='$(CC)' tests/model/run.sh short
+
 .PHONY: check
 check: deps
 	@$(MAKE) --no-print-directory -j$(NJOBS) all programs-of-unit
@@ -199,7 +206,7 @@ e2e: all $(for_e2e) static-if-possible
 test: deps
 	@$(MAKE) --no-print-directory -j$(NJOBS) all programs-of-unit $(for_e2e) \
 		static-if-possible
-	@$(MAKE) --no-print-directory -j1 -k unit lint shipped e2e
+	@$(MAKE) --no-print-directory -j1 -k unit lint shipped model-short e2e
 
 # --- the bench: `make bench` takes minutes and writes docs/bench.tsv and .svg --
 bench_kit := pairs records sweep spawns

@@ -20,6 +20,7 @@ need_test='
 libcmocka-dev     |header cmocka.h
 patch             |program patch
 xz-utils          |program xz
+spin              |program spin
 mandoc            |program mandoc
 python3           |program python3
 curl              |program curl

@@ -23,6 +23,7 @@ static const char *const names[] = {
 	"group-give-up", "group-given-up", "group-verdict", "group-idle",
 	/* recovery */
 	"group-flushed", "group-found", "group-blamed", "group-put-back",
+	"group-back",
 	/* a batch */
 	"group-begin", "group-begun", "group-take", "group-taken", "group-run",
 	"group-running", "group-ran", "group-aborted", "group-mark",

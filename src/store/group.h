@@ -79,7 +79,8 @@ struct group;
  * open-file-description locks; used by another build or in another pid
  * namespace); commit one at a time instead.  IDEM_EBUSY: no free slot, or
  * nobody led for wait_ms.  IDEM_EFULL: no room for the file.  IDEM_EIO,
- * IDEM_ENOMEM, or what flush or find returned.  A log line says why.
+ * IDEM_ENOMEM, IDEM_ETOOBIG (the path), or what flush or find returned.  A log
+ * line says why.
  */
 IDEM_MUST_CHECK enum idem_err
 group_open(const char *dir, const struct group_work *work, int64_t wait_ms,

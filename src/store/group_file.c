@@ -230,8 +230,10 @@ group_file_open(const char *dir, const struct group_work *work,
 	enum idem_err err;
 
 	if ((err = text_format(path, sizeof path, "%s/group.%d", dir,
-	    GROUP_LAYOUT)) != IDEM_OK)
+	    GROUP_LAYOUT)) != IDEM_OK) {
+		idem_log(log, IDEM_WARN, "%.80s...: too long a path", dir);
 		return err;
+	}
 	f.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	err = f.fd < 0 ? failed(&why) : lock_init(f.fd, wait_ms, &why);
 	if (err == IDEM_OK)

@@ -98,10 +98,12 @@ group_put_back(struct group_slot *slot)
 {
 	uint32_t w = slot->word;
 
-	while (WORD_STATE(w) == GROUP_TAKEN)
-		if (atomic_compare_exchange_weak(&slot->word, &w,
-		    WORD(WORD_NUMBER(w), GROUP_PENDING)))
-			break;
+	if (WORD_STATE(w) != GROUP_TAKEN)
+		return;
+	FAILPOINT("group-put-back");
+	/* only a leader changes a word that is taken, and that is me */
+	slot->word = WORD(WORD_NUMBER(w), GROUP_PENDING);
+	FAILPOINT("group-back");
 }
 
 /* A leader died between its intent and its last wake: find out whether its
@@ -144,9 +146,6 @@ group_recover(struct group *g)
 		s->running = 0;
 	}
 	for (uint32_t i = 0; i < s->nslots; i++)
-		if (WORD_STATE(s->slot[i].word) == GROUP_TAKEN) {
-			FAILPOINT("group-put-back");
-			group_put_back(&s->slot[i]);
-		}
+		group_put_back(&s->slot[i]);
 	return IDEM_OK;
 }

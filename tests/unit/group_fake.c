@@ -80,6 +80,8 @@ fake_begin(void *arg)
 	struct fake_client *c = arg;
 	struct fake *f = c->fake;
 
+	if (c->sick)
+		return IDEM_EIO;
 	if (f->begin_err != IDEM_OK)
 		return (enum idem_err)f->begin_err;
 	writer_in(f);
@@ -186,8 +188,12 @@ fake_commit(void *arg)
 	struct timespec t = { .tv_nsec = (long)f->commit_us * 1000 };
 
 	if (f->commit_err != IDEM_OK) {
+		enum idem_err err = (enum idem_err)f->commit_err;
+
+		if (f->once)
+			f->commit_err = IDEM_OK;
 		writer_out(f);
-		return (enum idem_err)f->commit_err;
+		return err;
 	}
 	while (k == (v & 3) || k == (d & 3))
 		k++;

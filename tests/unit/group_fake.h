@@ -61,6 +61,7 @@ struct fake {
 	_Atomic uint32_t nflushes;
 	/* what these return from now on */
 	_Atomic int begin_err, mark_err, commit_err, flush_err, find_err;
+	_Atomic bool once;        /* commit_err: the next time only */
 };
 
 /* Where a commit can be cut off. */
@@ -73,6 +74,7 @@ struct fake_client {
 	uint8_t program;
 	enum fake_step die_at;
 	unsigned nth;            /* commit, counted down */
+	bool sick;               /* cannot begin: this process alone */
 };
 
 struct fake *fake_make(void);

@@ -133,6 +133,9 @@ obey(struct life *l, const struct puppet_order *o)
 		l->client.die_at = o->step;
 		l->client.nth = o->nth;
 		return IDEM_OK;
+	case PUPPET_SICK:
+		l->client.sick = true;
+		return IDEM_OK;
 	case PUPPET_END:
 		break;
 	}

@@ -10,7 +10,8 @@
 #include "group_fake.h"
 #include "store/group_file.h"
 
-#define PATIENCE_MS 60000 /* for what must happen: a test that waits fails */
+#define PATIENCE_MS 30000 /* for what must happen */
+#define NEVER_MS (20 * PATIENCE_MS) /* who sleeps so long is not found awake */
 
 /* Run fn(arg) in a child that dies with its parent; its exit status is what fn
  * returns. */
@@ -25,6 +26,7 @@ enum puppet_verb {
 	PUPPET_LEAD,
 	PUPPET_ARM,    /* text: a failpoint */
 	PUPPET_DIE_AT, /* step, nth: of the fake store's commit */
+	PUPPET_SICK,   /* it cannot begin a transaction any more */
 	PUPPET_END
 };
 

@@ -191,7 +191,7 @@ crowd_member(void *arg)
 		if (g == NULL && group_open(crowd->stage->dir, &work,
 		    PATIENCE_MS, NULL, &g) != IDEM_OK)
 			return 1;
-		g->net_ms = PATIENCE_MS; /* nobody is to need it */
+		g->net_ms = NEVER_MS; /* nobody is to need it */
 		bad = crowd_request(g, f, crowd->first + i, &result);
 		if (crowd->one_life_each)
 			group_close(&g);
@@ -436,6 +436,54 @@ a_store_that_fails_fails_all(void **state)
 	group_unpeek(&shared);
 }
 
+/* Whether such a batch is on the disk nobody knows: it is not tried again. */
+static void
+a_commit_that_failed_is_not_done_again(void **state)
+{
+	struct stage *s = *state;
+	struct puppet *p[2] = { puppet_open(s, 1, 0), puppet_open(s, 1, 0) };
+	struct group_shared *shared = group_peek(s->dir);
+	const struct puppet_order o[2] = { order(1, FAKE_ADD),
+		order(2, FAKE_ADD) };
+
+	s->fake->once = true;
+	s->fake->commit_err = IDEM_EIO;
+	stage_gather(s, shared, p, o, 2);
+	for (int i = 0; i < 2; i++)
+		assert_failed(puppet_reply(p[i]), IDEM_EIO);
+	assert_int_equal(s->fake->commit_err, IDEM_OK);
+	assert_int_equal(fake_times(s->fake, 1), 0);
+	assert_int_equal(fake_times(s->fake, 2), 0);
+	for (int i = 0; i < 2; i++)
+		assert_ends(p[i]);
+	group_unpeek(&shared);
+}
+
+static void
+a_process_that_cannot_begin_fails_alone(void **state)
+{
+	struct stage *s = *state;
+	struct puppet *p[3] = { puppet_open(s, 1, 0), puppet_open(s, 1, 0),
+		puppet_open(s, 1, 0) };
+	struct group_shared *shared = group_peek(s->dir);
+
+	puppet_ask(p[0], (struct puppet_order){ .verb = PUPPET_SICK });
+	puppet_ask(p[0], arm("group-begin:stop"));
+	puppet_tell(p[0], order(1, FAKE_ADD));
+	puppet_until_stopped(p[0]);
+	for (uint32_t i = 1; i < 3; i++) {
+		puppet_tell(p[i], order(i + 1, FAKE_ADD));
+		group_until(shared, i, GROUP_PENDING);
+	}
+	puppet_go_on(p[0]);
+	assert_failed(puppet_reply(p[0]), IDEM_EIO);
+	assert_outcome(puppet_reply(p[1]), 2, FAKE_DID);
+	assert_outcome(puppet_reply(p[2]), 3, FAKE_DID);
+	for (int i = 0; i < 3; i++)
+		assert_ends(p[i]);
+	group_unpeek(&shared);
+}
+
 /* --- recovery: the rows of a leader cut off at each step of a commit --- */
 
 static void
@@ -486,6 +534,63 @@ a_dead_leaders_batch_is_found_or_done_again(void **state)
 		assert_ends(p[2]);
 		group_unpeek(&shared);
 	}
+}
+
+/* He who finds his verdict in the recovery has no batch to lead; the one who
+ * came meanwhile, and sleeps, must be asked all the same. */
+static void
+recovery_alone_hands_off_too(void **state)
+{
+	struct stage *s = *state;
+	struct puppet *p[3];
+	struct group_shared *shared;
+	const struct puppet_order o[2] = { order(1, FAKE_ADD),
+		order(2, FAKE_ADD) };
+
+	p[0] = puppet_open(s, 1, 0);
+	p[1] = puppet_open(s, 1, 0);
+	s->net_ms = NEVER_MS;
+	p[2] = puppet_open(s, 1, 0);
+	shared = group_peek(s->dir);
+	puppet_ask(p[0], arm("group-committed:kill"));
+	puppet_ask(p[1], arm("group-inherited:stop"));
+	stage_gather(s, shared, p, o, 2);
+	puppet_killed(&p[0]);
+	puppet_until_stopped(p[1]);
+	puppet_tell(p[2], order(3, FAKE_ADD));
+	group_until(shared, 2, GROUP_PENDING);
+	puppet_go_on(p[1]);
+	assert_outcome(puppet_reply(p[1]), 2, FAKE_DID);
+	assert_outcome(puppet_reply(p[2]), 3, FAKE_DID);
+	assert_ends(p[1]);
+	assert_ends(p[2]);
+	group_unpeek(&shared);
+}
+
+/* What a dead leader took and did not commit waits as before: who attaches
+ * asks its owner to lead. */
+static void
+recovery_puts_back_what_was_taken(void **state)
+{
+	struct stage *s = *state;
+	struct puppet *p[2];
+	struct group_shared *shared;
+	const struct puppet_order o[2] = { order_of(1, 1), order(2, FAKE_ADD) };
+
+	p[0] = puppet_open(s, 1, 0);
+	s->net_ms = NEVER_MS;
+	p[1] = puppet_open(s, 1, 0);
+	shared = group_peek(s->dir);
+	puppet_ask(p[0], arm("group-marked:kill"));
+	stage_gather(s, shared, p, o, 2);
+	puppet_killed(&p[0]);
+	assert_int_equal(WORD_STATE(shared->slot[1].word), GROUP_TAKEN);
+	p[0] = puppet_open(s, 2, 0); /* has nothing to carry out */
+	assert_outcome(puppet_reply(p[1]), 2, FAKE_DID);
+	assert_int_equal(fake_times(s->fake, 1), 0);
+	for (int i = 0; i < 2; i++)
+		assert_ends(p[i]);
+	group_unpeek(&shared);
 }
 
 static void
@@ -569,7 +674,7 @@ each_program_runs_its_own_requests(void **state)
 		order_of(3, 1), order_of(4, 0) };
 	struct puppet_reply r;
 
-	s->net_ms = PATIENCE_MS;
+	s->net_ms = NEVER_MS;
 	p[0] = puppet_open(s, 1, 0);
 	p[1] = puppet_open(s, 2, 0);
 	p[2] = puppet_open(s, 1, 0);
@@ -597,7 +702,7 @@ a_dead_one_does_not_swallow_the_handoff(void **state)
 	struct puppet *p[4];
 	struct group_shared *shared;
 
-	s->net_ms = PATIENCE_MS;
+	s->net_ms = NEVER_MS;
 	p[0] = puppet_open(s, 1, 0);
 	p[1] = puppet_open(s, 2, 0);
 	p[2] = puppet_open(s, 1, 0);
@@ -644,6 +749,10 @@ main(void)
 		CASE(a_long_request_takes_the_others_along),
 		CASE(a_full_store_grows_or_takes_what_still_fits),
 		CASE(a_store_that_fails_fails_all),
+		CASE(a_commit_that_failed_is_not_done_again),
+		CASE(a_process_that_cannot_begin_fails_alone),
+		CASE(recovery_alone_hands_off_too),
+		CASE(recovery_puts_back_what_was_taken),
 		CASE(a_dead_leaders_batch_is_found_or_done_again),
 		CASE(a_recovery_that_cannot_look_is_told),
 		CASE(what_a_dead_owner_asked_for_is_done),

@@ -307,9 +307,9 @@ killed_at_random(void **state)
 	ledger_check(l, s->fake);
 	r = puppet_ask(keeper, order(FAKE_NIDS - 1, FAKE_ADD));
 	assert_outcome(r, FAKE_NIDS - 1, FAKE_DID);
-	/* every so many deaths leave a commit to be found */
+	/* some deaths leave a commit to be found */
 	assert_in_range(r.counts.nrecoveries, 10, 1000);
-	assert_in_range(r.counts.nrecovered, 5, r.counts.nrecoveries - 1);
+	assert_in_range(r.counts.nrecovered, 5, r.counts.nrecoveries);
 	assert_ends(keeper);
 	assert_int_equal(munmap(l, sizeof *l), 0);
 }

@@ -39,6 +39,31 @@ what_nobody_took_is_taken_back(void **state)
 	assert_ends(p);
 }
 
+/* Just when he gives up a leader takes it: the verdict counts. */
+static void
+a_verdict_that_comes_after_all_is_taken(void **state)
+{
+	struct stage *s = *state;
+	struct puppet *lead = puppet_open(s, 1, 0),
+	    *p = puppet_open(s, 1, WAIT_MS);
+	struct puppet_reply r;
+
+	puppet_ask(lead, arm("group-begun:stop"));
+	puppet_ask(p, arm("group-give-up:stop"));
+	puppet_tell(lead, order(1, FAKE_ADD));
+	puppet_until_stopped(lead);
+	puppet_tell(p, order(2, FAKE_ADD));
+	puppet_until_stopped(p);
+	puppet_go_on(lead);
+	assert_outcome(puppet_reply(lead), 1, FAKE_DID);
+	puppet_go_on(p);
+	r = puppet_reply(p);
+	assert_outcome(r, 2, FAKE_DID);
+	assert_false(r.in_doubt);
+	assert_ends(lead);
+	assert_ends(p);
+}
+
 /* It stands with the others' requests in hand, on either side of the commit. */
 static void
 what_a_leader_took_is_in_doubt(void **state)
@@ -238,7 +263,7 @@ giving_up_does_not_swallow_the_handoff(void **state)
 
 	p[0] = puppet_open(s, 1, 0);
 	p[1] = puppet_open(s, 2, WAIT_MS);
-	s->net_ms = PATIENCE_MS;
+	s->net_ms = NEVER_MS;
 	p[2] = puppet_open(s, 3, 0); /* sleeps until he is woken */
 	shared = group_peek(s->dir);
 	puppet_ask(p[0], arm("group-committed:stop"));
@@ -294,6 +319,7 @@ main(void)
 	const struct CMUnitTest all[] = {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, stage_set, stage_strike)
 		CASE(what_nobody_took_is_taken_back),
+		CASE(a_verdict_that_comes_after_all_is_taken),
 		CASE(what_a_leader_took_is_in_doubt),
 		CASE(a_doubters_slot_can_be_had),
 		CASE(a_leader_killed_while_it_stands_is_recovered),
