@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs spin on the model of the group commit, one variant after the other: what
-# is built must pass, and with a part taken away there must be a counter-example.
+# is built must pass, and with a part taken away there must be a
+# counter-example.
 # usage: run.sh [short|all] [NAME...]     the table: variants.tsv
 # Needs spin and a C compiler; the work lies in $WORK (default: a new folder).
 here=$(cd "$(dirname "$0")" && pwd)
