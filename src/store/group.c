@@ -57,7 +57,7 @@ take_lead(struct group *g, const struct group_own *own)
 	enum idem_err err = group_recover(g);
 	uint32_t w = *my_word(g);
 
-	if (err == IDEM_OK && (own != NULL || group_waits(w, w)))
+	if (err == IDEM_OK && (own != NULL || group_waits(w)))
 		group_batch(g, own);
 	else
 		group_leave(g);
@@ -71,7 +71,7 @@ lead(struct group *g, bool late)
 	uint32_t w = *my_word(g);
 
 	FAILPOINT("group-locked");
-	if (late && group_waits(w, w))
+	if (late && group_waits(w))
 		g->file.shared->ntimeouts++;
 	return take_lead(g, NULL);
 }
@@ -217,7 +217,7 @@ take_over(struct group *g)
 			return err;
 		}
 		w = *my_word(g);
-		if (!group_waits(w, w) || !g->work.mine(g->work.arg,
+		if (!group_waits(w) || !g->work.mine(g->work.arg,
 		    group_request(s, g->file.me)))
 			break;
 		group_batch(g, NULL);

@@ -81,7 +81,7 @@ take(struct group_shared *s, uint32_t i, uint32_t *taken)
 {
 	uint32_t w = s->slot[i].word;
 
-	while (group_waits(w, w)) {
+	while (group_waits(w)) {
 		*taken = WORD(WORD_NUMBER(w), GROUP_TAKEN);
 		FAILPOINT("group-take");
 		if (atomic_compare_exchange_strong(&s->slot[i].word, &w,

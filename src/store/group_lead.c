@@ -6,28 +6,15 @@
 #include "store/group_lead.h"
 
 bool
-group_waits(uint32_t word, uint32_t listed)
+group_waits(uint32_t word)
 {
 	enum group_state state = WORD_STATE(word);
 
-	return WORD_NUMBER(word) == WORD_NUMBER(listed) &&
-	    (state == GROUP_PENDING || state == GROUP_LEAD ||
-	    state == GROUP_TAKEN);
+	return state == GROUP_PENDING || state == GROUP_LEAD ||
+	    state == GROUP_TAKEN;
 }
 
 /* --- verdicts and hand-off ------------------------------------------------ */
-
-/* The owner's next word is a release of all that the leader wrote before. */
-static void
-publish(struct group_slot *slot, uint32_t listed)
-{
-	uint32_t w = slot->word;
-
-	while (group_waits(w, listed))
-		if (atomic_compare_exchange_weak(&slot->word, &w,
-		    WORD(WORD_NUMBER(w), GROUP_DONE)))
-			break;
-}
 
 /*
  * Verdicts first, then wakes, and only then the intent goes, all before the
@@ -39,8 +26,13 @@ group_publish(struct group *g)
 	struct group_shared *s = g->file.shared;
 
 	for (uint32_t i = 0; i < s->nlisted; i++) {
+		_Atomic uint32_t *word = &s->slot[s->listed[i].slot].word;
+
 		FAILPOINT("group-publish");
-		publish(&s->slot[s->listed[i].slot], s->listed[i].word);
+		/* only a leader changes a word that is taken */
+		if (*word == s->listed[i].word)
+			*word = WORD(WORD_NUMBER(s->listed[i].word),
+			    GROUP_DONE);
 		FAILPOINT("group-published");
 	}
 	for (uint32_t i = 0; i < s->nlisted; i++)
@@ -101,7 +93,6 @@ group_put_back(struct group_slot *slot)
 	if (WORD_STATE(w) != GROUP_TAKEN)
 		return;
 	FAILPOINT("group-put-back");
-	/* only a leader changes a word that is taken, and that is me */
 	slot->word = WORD(WORD_NUMBER(w), GROUP_PENDING);
 	FAILPOINT("group-back");
 }

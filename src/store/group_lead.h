@@ -32,8 +32,8 @@ struct group_own {
 	struct idem_buf *result;
 };
 
-/* Is this word pending, asked to lead or taken, under the number of listed? */
-bool group_waits(uint32_t word, uint32_t listed);
+/* Is this word pending, asked to lead or taken? */
+bool group_waits(uint32_t word);
 
 /* What stands in a slot: borrowed, and to be read only while it waits. */
 struct idem_span group_request(const struct group_shared *s, uint32_t i);
