@@ -100,7 +100,10 @@ IDEM_MUST_CHECK enum idem_err
 group_submit(struct group *g, struct idem_span request,
     struct idem_buf *result);
 
-/* As group_submit(), by leading oneself: for a result that fits no slot. */
+/*
+ * As group_submit(), by leading oneself: for a result that fits no slot.  One
+ * that does not fit *result either is undone: failed(IDEM_ETOOBIG).
+ */
 IDEM_MUST_CHECK enum idem_err
 group_lead(struct group *g, struct idem_span request, struct idem_buf *result);
 

@@ -21,7 +21,8 @@ enum fake_kind {
 	FAKE_REFUSE,   /* writes, then fails by itself */
 	FAKE_SPOIL,    /* spoils the transaction it runs in */
 	FAKE_CRASH,    /* kills whoever runs it */
-	FAKE_LONG      /* its result fits no slot */
+	FAKE_LONG,     /* its result fits no slot, and it sees that */
+	FAKE_CARELESS  /* the same, but it does not look */
 };
 
 struct fake_request {

@@ -127,6 +127,21 @@ results_have_their_limits(void **state)
 	assert_int_equal(got.outcome, FAKE_DID);
 	assert_int_equal(got.id, 5);
 	assert_int_equal(fake_times(s->fake, 5), 1);
+	/* a result that was cut and not noticed is not kept */
+	r = (struct fake_request){ .id = 8, .kind = FAKE_CARELESS };
+	assert_int_equal(group_submit(g, request, &result), IDEM_OK);
+	memcpy(&got, result.p, sizeof got);
+	assert_int_equal(got.outcome, FAKE_FAILED);
+	assert_int_equal(got.err, IDEM_ETOOBIG);
+	assert_int_equal(group_lead(g, request, &tiny), IDEM_ETOOBIG);
+	assert_int_equal(fake_times(s->fake, 8), 0);
+	/* a request of one's own that spoils its batch */
+	r = (struct fake_request){ .id = 9, .kind = FAKE_SPOIL };
+	assert_int_equal(group_lead(g, request, &result), IDEM_OK);
+	memcpy(&got, result.p, sizeof got);
+	assert_int_equal(got.outcome, FAKE_FAILED);
+	assert_int_equal(got.err, IDEM_ECORRUPT);
+	assert_int_equal(fake_times(s->fake, 9), 0);
 	/* a caller without room for the result: done, and told so */
 	r = (struct fake_request){ .id = 6 };
 	assert_int_equal(group_submit(g, request, &tiny), IDEM_ETOOBIG);
