@@ -84,6 +84,7 @@ fake_begin(void *arg)
 		return IDEM_EIO;
 	if (f->begin_err != IDEM_OK)
 		return (enum idem_err)f->begin_err;
+	f->nbegins++;
 	writer_in(f);
 	memcpy(c->work, &f->image[f->visible & 3], sizeof *c->work);
 	return IDEM_OK;

@@ -60,6 +60,7 @@ struct fake {
 	_Atomic uint64_t grow_to; /* room after growing; no more than once */
 	_Atomic uint32_t commit_us; /* a commit's flush takes that long */
 	_Atomic uint32_t nflushes;
+	_Atomic uint32_t nbegins; /* begun, or waiting for the lock */
 	/* what these return from now on */
 	_Atomic int begin_err, mark_err, commit_err, flush_err, find_err;
 	_Atomic bool once;        /* commit_err: the next time only */

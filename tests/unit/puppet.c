@@ -413,13 +413,34 @@ assert_ends(struct puppet *p)
 }
 
 void
+stage_lead(struct stage *s, struct puppet *p, struct puppet_order o)
+{
+	const struct timespec t = { .tv_nsec = 200000 };
+	int64_t end = io_steady_ms() + PATIENCE_MS;
+	uint32_t before = s->fake->nbegins;
+
+	assert_int_equal(pthread_mutex_lock(&s->fake->writer), 0);
+	puppet_tell(p, o);
+	while (s->fake->nbegins == before) {
+		assert_true(io_steady_ms() < end);
+		(void)nanosleep(&t, NULL);
+	}
+}
+
+void
+stage_go(struct stage *s)
+{
+	assert_int_equal(pthread_mutex_unlock(&s->fake->writer), 0);
+}
+
+void
 stage_gather(struct stage *s, struct group_shared *shared,
     struct puppet **p, const struct puppet_order *o, size_t n)
 {
-	assert_int_equal(pthread_mutex_lock(&s->fake->writer), 0);
-	for (size_t i = 0; i < n; i++) {
+	stage_lead(s, p[0], o[0]);
+	for (size_t i = 1; i < n; i++) {
 		puppet_tell(p[i], o[i]);
 		group_until(shared, (uint32_t)i, GROUP_PENDING);
 	}
-	assert_int_equal(pthread_mutex_unlock(&s->fake->writer), 0);
+	stage_go(s);
 }

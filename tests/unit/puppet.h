@@ -94,9 +94,11 @@ struct puppet_order order(uint32_t id, enum fake_kind kind);
 struct puppet_order order_of(uint32_t id, uint8_t program);
 struct puppet_order arm(const char *spec);
 
-/* Have n puppets, in the slots 0 to n - 1, wait with what they are to do until
- * all of them do: the store's own lock is kept meanwhile, so that whoever leads
- * stands before his batch. */
+/* Have this puppet lead, and keep the store's own lock, so that it stands before
+ * its batch; let it go on. */
+void stage_lead(struct stage *s, struct puppet *p, struct puppet_order o);
+void stage_go(struct stage *s);
+/* The first of n puppets, in the slots 0 to n - 1, leads a batch of all. */
 void stage_gather(struct stage *s, struct group_shared *shared,
     struct puppet **p, const struct puppet_order *o, size_t n);
 

@@ -357,15 +357,12 @@ a_long_request_takes_the_others_along(void **state)
 	assert_outcome(r, 3, FAKE_DID);
 	assert_int_equal(r.nresult, 70000);
 	big.nrequest = 5000;
-	assert_int_equal(pthread_mutex_lock(&s->fake->writer), 0);
-	puppet_tell(p[2], big); /* stands in begin, the mutex in hand */
-	while (pthread_mutex_trylock(&shared->mutex) == 0)
-		assert_int_equal(pthread_mutex_unlock(&shared->mutex), 0);
+	stage_lead(s, p[2], big);
 	for (uint32_t i = 0; i < 2; i++) {
 		puppet_tell(p[i], o[i]);
 		group_until(shared, i, GROUP_PENDING);
 	}
-	assert_int_equal(pthread_mutex_unlock(&s->fake->writer), 0);
+	stage_go(s);
 	assert_outcome(puppet_reply(p[0]), 1, FAKE_DID);
 	assert_outcome(puppet_reply(p[1]), 2, FAKE_DID);
 	r = puppet_reply(p[2]);

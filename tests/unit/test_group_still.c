@@ -11,7 +11,8 @@
 #include "puppet.h"
 #include "store/failpoint.h"
 
-#define WAIT_MS 150 /* of those that are to give up */
+#define WAIT_MS 150     /* of those that are to give up */
+#define GATHERED_MS 700 /* of those that are to be taken before they do */
 
 /* The leader stands before it took anything: all can be taken back. */
 static void
@@ -76,7 +77,7 @@ what_a_leader_took_is_in_doubt(void **state)
 
 	for (size_t i = 0; i < COUNT(places); i++, id += 5) {
 		struct puppet *p[3] = { puppet_open(s, 1, 0),
-			puppet_open(s, 1, WAIT_MS),
+			puppet_open(s, 1, GATHERED_MS),
 			puppet_open(s, 1, WAIT_MS) };
 		struct group_shared *shared = group_peek(s->dir);
 		const struct puppet_order o[2] = { order(id, FAKE_ADD),
@@ -116,7 +117,7 @@ a_doubters_slot_can_be_had(void **state)
 {
 	struct stage *s = *state;
 	struct puppet *p[3] = { puppet_open(s, 1, 0),
-		puppet_open(s, 1, WAIT_MS), NULL };
+		puppet_open(s, 1, GATHERED_MS), NULL };
 	struct group_shared *shared = group_peek(s->dir);
 	const struct puppet_order o[2] = { order(1, FAKE_ADD),
 		order(2, FAKE_ADD) };
@@ -147,7 +148,7 @@ a_leader_killed_while_it_stands_is_recovered(void **state)
 {
 	struct stage *s = *state;
 	struct puppet *p[3] = { puppet_open(s, 1, 0),
-		puppet_open(s, 1, WAIT_MS), puppet_open(s, 1, 0) };
+		puppet_open(s, 1, GATHERED_MS), puppet_open(s, 1, 0) };
 	struct group_shared *shared = group_peek(s->dir);
 	const struct puppet_order o[3] = { order(1, FAKE_ADD),
 		order(2, FAKE_ADD), order(3, FAKE_ADD) };
@@ -262,7 +263,7 @@ giving_up_does_not_swallow_the_handoff(void **state)
 	struct puppet_reply r;
 
 	p[0] = puppet_open(s, 1, 0);
-	p[1] = puppet_open(s, 2, WAIT_MS);
+	p[1] = puppet_open(s, 2, GATHERED_MS);
 	s->net_ms = NEVER_MS;
 	p[2] = puppet_open(s, 3, 0); /* sleeps until he is woken */
 	shared = group_peek(s->dir);
