@@ -94,8 +94,8 @@ struct puppet_order order(uint32_t id, enum fake_kind kind);
 struct puppet_order order_of(uint32_t id, uint8_t program);
 struct puppet_order arm(const char *spec);
 
-/* Have this puppet lead, and keep the store's own lock, so that it stands before
- * its batch; let it go on. */
+/* Have this puppet lead, and keep the store's own lock, so that it stands
+ * before its batch; let it go on. */
 void stage_lead(struct stage *s, struct puppet *p, struct puppet_order o);
 void stage_go(struct stage *s);
 /* The first of n puppets, in the slots 0 to n - 1, leads a batch of all. */
