@@ -24,6 +24,7 @@ spin              |program spin
 mandoc            |program mandoc
 python3           |program python3
 curl              |program curl
+openssl           |program openssl
 spawn-fcgi        |program spawn-fcgi
 lighttpd          |program lighttpd
 apache2-bin       |program apache2
