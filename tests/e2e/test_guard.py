@@ -12,19 +12,24 @@ FORM = ("Content-Type", "application/x-www-form-urlencoded")
 PROBLEM = "application/problem+json"
 
 
-class GuardCases:
-    """With server_class and by_fpm; see below."""
+class ShopCase(ServerCase):
+    """The shop behind the guard, by php-cgi or php-fpm."""
     server_class = GuardWorkers
-    by_fpm = False
-    more = {}
+    by_fpm = by_number = False
+    more = {}       # settings
+    environment = {}
+    routes = None   # the routes file
 
     @classmethod
     def setUpClass(cls):
         cls.fpm = None
         cls.site = Shop(dict({"IDEM_ANONYMOUS": "allow"}, **cls.more))
+        cls.site.preload = cls.environment
+        if cls.routes:
+            cls.site.write_routes(cls.routes)
         if cls.by_fpm:
-            cls.fpm = Fpm(cls.site)
-        cls.site.write_settings(IDEM_BACKEND="fcgi:unix:" + cls.fpm.socket
+            cls.fpm = Fpm(cls.site, cls.by_number)
+        cls.site.write_settings(IDEM_BACKEND="fcgi:" + cls.fpm.where
                                 if cls.fpm else "cgi:" + PHP_CGI)
         cls.server = cls.server_class(cls.site)
         try:
@@ -67,6 +72,18 @@ class GuardCases:
         return proc.wait_until(
             lambda: len(self.site.waiting()) >= n and
             self.site.waiting()[n - 1], "the shop to wait")
+
+    def kill_the_worker(self, pending):
+        """The guard's own, which has the one key that is at work."""
+        worker = [pid for pid in self.server.workers()
+                  if proc.holds_claim(pid)]
+        self.assertEqual(len(worker), 1)
+        proc.end(worker)
+        pending.leave()
+
+
+class GuardCases:
+    """With ShopCase; see below."""
 
     # --- answers ----------------------------------------------------------
     def test_a_retry_is_replayed(self):
@@ -243,11 +260,11 @@ class GuardCases:
         self.assertCharges(1)
 
 
-class GuardCgi(GuardCases, ServerCase):
+class GuardCgi(GuardCases, ShopCase):
     pass
 
 
-class GuardFpm(GuardCases, ServerCase):
+class GuardFpm(GuardCases, ShopCase):
     by_fpm = True
 
     def test_php_is_not_there_and_comes_back(self):
@@ -286,10 +303,111 @@ class GuardFpm(GuardCases, ServerCase):
         self.assertEqual(answer.body, b"key none idem 0\n")
 
 
-class GuardFpmOnLighttpd(GuardCases, ServerCase):
+class GuardWorkerDies(ShopCase):
+    """The guard's own worker is killed while the shop works."""
+
+    def test_a_held_key_is_not_run_again(self):
+        key, n = fresh_key(), len(self.site.waiting()) + 1
+        pending = self.send_buy(key, "waitfirst")
+        shop = self.wait_for(n)
+        self.kill_the_worker(pending)
+        self.assertProblem(self.buy(key, "waitfirst"), 409,
+                           "idempotentlik-nomalum")
+        self.assertTrue(proc.alive(shop))
+        self.site.let_go()
+        proc.wait_until(lambda: not proc.alive(shop), "the shop to end")
+        self.assertCharges(1)
+        self.assertProblem(self.buy(key, "waitfirst"), 409,
+                           "idempotentlik-nomalum")
+        self.assertCharges(1)
+
+
+class GuardWorkerDiesAndRetries(ShopCase):
+    """The same where the owner says that repeating is safe."""
+    more = {"IDEM_ON_UNKNOWN": "retry"}
+
+    def test_the_program_dies_with_it_and_the_retry_runs(self):
+        key, n = fresh_key(), len(self.site.waiting()) + 1
+        pending = self.send_buy(key, "waitfirst")
+        shop = self.wait_for(n)
+        self.kill_the_worker(pending)
+        proc.wait_until(lambda: not proc.alive(shop), "the shop to end")
+        again = self.send_buy(key, "waitfirst")
+        self.wait_for(n + 1)
+        self.assertCharges(0)
+        self.site.let_go()
+        first = self.assertFirst(again.answer(), 200)
+        self.assertReplay(self.buy(key, "waitfirst"), first)
+        self.assertCharges(1)
+
+
+class GuardKeysInForms(ShopCase):
+    """The key is what the shop's own page sends, on one route."""
+    by_fpm = True
+    routes = ("POST /shop.php\n"
+              "    IDEM_KEY_FROM=form:nonce\n"
+              "    IDEM_WAIT=0\n")
+
+    def submit(self, nonce, amount, do="redirect"):
+        body = b"nonce=%s&amount=%s" % (nonce.encode(), amount.encode())
+        return self.server.send("POST", "/shop.php?do=" + do, [FORM],
+                                body).answer()
+
+    def test_a_double_submit_of_a_form(self):
+        first = self.assertFirst(self.submit("n1", self.amount), 303)
+        again = self.submit("n1", self.amount)
+        self.assertStatus(again, 303)
+        self.assertTrue(again.replayed, again)
+        self.assertEqual(again.field("Location"), first.field("Location"))
+        self.assertCharges(1)
+        self.assertIn('route="POST /shop.php"', self.log_text())
+
+    def test_a_corrected_form_runs(self):
+        self.assertFirst(self.submit("n2", "wrong" + self.amount), 303)
+        self.assertFirst(self.submit("n2", self.amount), 303)
+        self.assertTrue(self.submit("n2", self.amount).replayed)
+        self.assertCharges(1)
+        self.assertEqual(self.site.charges("wrong" + self.amount), 1)
+
+    def test_an_empty_field_is_no_key(self):
+        for n in (1, 2):
+            self.assertFirst(self.submit("", self.amount), 303)
+            self.assertCharges(n)
+
+    def test_the_header_is_none_here(self):
+        key = fresh_key()
+        for n in (1, 2):
+            self.assertFirst(self.buy(key))
+            self.assertCharges(n)
+
+    def test_a_large_body_is_no_shoppers_fault(self):
+        body = b"amount=" + self.amount.encode() + b"&x=" + b"x" * (2 << 20)
+        for n in (1, 2):
+            self.assertFirst(self.server.send(
+                "POST", "/shop.php", [FORM], body).answer())
+            self.assertCharges(n)
+
+
+class GuardFpmByNumber(ShopCase):
+    """php-fpm on a port, and a store that cannot be opened."""
+    by_fpm = by_number = True
+    environment = {"IDEM_STORE": "/proc/no-store-can-be-here"}
+
+    def test_keyed_requests_wait_for_the_store(self):
+        key = fresh_key()
+        for _ in range(2):
+            self.assertProblem(self.buy(key), 503, "idempotentlik-ombor")
+        self.assertCharges(0)
+
+    def test_unkeyed_ones_do_not(self):
+        self.assertFirst(self.buy(None))
+        self.assertCharges(1)
+
+
+class GuardFpmOnLighttpd(GuardCases, ShopCase):
     by_fpm = True
     server_class = GuardLighttpd
 
 
-class GuardCgiOnLighttpd(GuardCases, ServerCase):
+class GuardCgiOnLighttpd(GuardCases, ShopCase):
     server_class = GuardLighttpd

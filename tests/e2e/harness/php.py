@@ -9,7 +9,7 @@ import subprocess
 
 from . import fcgi, proc
 from .servers import Direct, DirectPending, Lighttpd
-from .site import AS_ROOT, ROOT, WORKER, Site
+from .site import AS_ROOT, ROOT, WORKER, Site, free_port
 
 PHP_CGI = "/usr/bin/php-cgi"
 
@@ -22,15 +22,23 @@ def find_fpm():
 class Fpm:
     """php-fpm with four workers on a socket of the site's."""
 
-    def __init__(self, site):
+    def __init__(self, site, by_number=False):
         self.site, self.process = site, None
-        self.socket = site.path("run", "fpm.sock")
+        self.address = (("127.0.0.1", free_port()) if by_number
+                        else site.path("run", "fpm.sock"))
+
+    @property
+    def where(self):
+        """As a setting names it."""
+        return ("unix:" + self.address if isinstance(self.address, str)
+                else "%s:%d" % self.address)
 
     def start(self):
         conf = self.site.path("fpm.conf")
         lines = ["[global]", "daemonize = no",
                  "error_log = " + self.site.path("log", "fpm.log"),
-                 "[www]", "listen = " + self.socket, "pm = static",
+                 "[www]", "listen = " + self.where.replace("unix:", ""),
+                 "pm = static",
                  "pm.max_children = 4", "listen.mode = 0666",
                  "catch_workers_output = no"]
         if AS_ROOT:
@@ -49,7 +57,7 @@ class Fpm:
         if self.process.poll() is not None:
             raise AssertionError("php-fpm ended:\n" + self.site.log())
         try:
-            fcgi.connect(self.socket, 1).close()
+            fcgi.connect(self.address, 1).close()
             return True
         except (FileNotFoundError, ConnectionRefusedError):
             return False
@@ -74,6 +82,12 @@ class Shop(Site):
                     self.path("www", "shop.php"))
         os.mkfifo(self.path("run", "go"))
         os.chmod(self.path("run", "go"), 0o666)
+
+    def write_routes(self, text):
+        """Where the guard finds it: beside its settings."""
+        with open(self.path(".htidem.routes"), "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(self.path(".htidem.routes"), 0o644)
 
     def lines(self, name):
         try:
@@ -123,4 +137,4 @@ class GuardWorkers(GuardDirect):
 
 
 class GuardLighttpd(Lighttpd):
-    conf = "lighttpd/guard.conf"
+    conf = "lighttpd/lighttpd-guard.conf"
