@@ -172,8 +172,8 @@ idem_store_look(struct idem_store *s, struct idem_op *op);
  * own token in a running record is CLAIMED: a claim may be repeated when nobody
  * knows whether the first one took.
  *
- * CLAIM and ONCE lock op->token before anything else.  After CLAIMED it stays
- * locked until idem_store_leave(); every other outcome unlocks it.
+ * CLAIM locks op->token before anything else.  After CLAIMED it stays locked
+ * until idem_store_leave(); every other outcome, and ONCE, unlocks it.
  *
  * IDEM_OK: op->verdict says what happened.  Else nothing happened, except as
  * noted: IDEM_EFULL (max_keys with nothing to drop, or no room on disk or in

@@ -232,7 +232,7 @@ moved(const struct place *p, const char *name)
 enum idem_err
 place_remember(struct place *p, const char *name, int fd)
 {
-	char path[PATH_MAX];
+	char *path = p->files[p->nfiles].path;
 	struct stat by_name, open_one;
 	enum idem_err err;
 
@@ -265,14 +265,10 @@ unseen(const struct place *p, const char *name, int err)
 enum idem_err
 place_same(const struct place *p)
 {
-	char path[PATH_MAX];
 	struct stat st;
-	enum idem_err err;
 
 	for (size_t i = 0; i < p->nfiles; i++) {
-		if ((err = place_file(p, p->files[i].name, path)) != IDEM_OK)
-			return err;
-		if (stat(path, &st) != 0)
+		if (stat(p->files[i].path, &st) != 0)
 			return unseen(p, p->files[i].name, errno);
 		if (st.st_dev != p->files[i].dev ||
 		    st.st_ino != p->files[i].ino)

@@ -21,6 +21,7 @@ struct place {
 	bool made;            /* the directory was made just now */
 	struct {
 		const char *name; /* static */
+		char path[PATH_MAX];
 		dev_t dev;
 		ino_t ino;
 	} files[PLACE_FILES_MAX];

@@ -87,7 +87,9 @@ idem_store_submit(struct idem_store *s, struct idem_op *op)
 	    s->apply != NULL && op->answer != NULL);
 	assert(!claims || op->answer != NULL);
 	store_start(op);
-	if (claims && (err = liveness_hold(&s->live, op->token)) != IDEM_OK)
+	/* ONCE leaves nothing running, so nobody will ask after its worker. */
+	if (op->kind == IDEM_OP_CLAIM &&
+	    (err = liveness_hold(&s->live, op->token)) != IDEM_OK)
 		return err;
 	err = s->backend->submit(s->self, op);
 	if (claims && (err != IDEM_OK || op->verdict != IDEM_CLAIMED))

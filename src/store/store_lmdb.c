@@ -22,6 +22,7 @@ lmdb_look(void *self, struct idem_op *op)
 	if ((err = place_same(&s->place)) != IDEM_OK ||
 	    (err = kv_begin(s->kv, false, &t)) != IDEM_OK)
 		return err;
+	s->looked = true;
 	err = lmdb_find(s, &t, op->id, &f);
 	if (err == IDEM_OK && f.there && !record_expired(&f.r, op->now_ms)) {
 		if (f.r.recipe != op->recipe)
@@ -85,10 +86,11 @@ static enum idem_err
 lmdb_submit(void *self, struct idem_op *op)
 {
 	struct lmdb_store *s = self;
-	bool ready;
+	bool ready, looked = s->looked;
 	enum idem_err err;
 
-	if ((err = place_same(&s->place)) != IDEM_OK ||
+	s->looked = false;
+	if ((!looked && (err = place_same(&s->place)) != IDEM_OK) ||
 	    (err = lmdb_group_ready(s, &ready)) != IDEM_OK)
 		return err;
 	err = ready ? lmdb_group_submit(s, op) : submit_alone(s, op);
