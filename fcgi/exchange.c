@@ -170,8 +170,11 @@ put_head(const struct idem_response *res, const uint64_t *length_bytes,
 {
 	struct idem_span lines = idem_buf_span(&res->fields), name, value;
 
-	idem_buf_printf(head, "Status: %u %s\r\n", res->status,
-	    phrase(res->status));
+	idem_buf_puts(head, IDEM_LIT("Status: "));
+	idem_buf_decimal(head, res->status);
+	idem_buf_putc(head, ' ');
+	idem_buf_puts(head, span_of(phrase(res->status)));
+	idem_buf_puts(head, IDEM_LIT("\r\n"));
 	while (idem_fields_next(&lines, &name, &value)) {
 		if (is_ours(name))
 			continue;
@@ -182,9 +185,11 @@ put_head(const struct idem_response *res, const uint64_t *length_bytes,
 	}
 	/* RFC 9110 8.6: never with 204; with 304 it would be the length of
 	 * what is not sent */
-	if (length_bytes != NULL && res->status != 204 && res->status != 304)
-		idem_buf_printf(head, "Content-Length: %" PRIu64 "\r\n",
-		    res->status == 205 ? 0 : *length_bytes);
+	if (length_bytes != NULL && res->status != 204 && res->status != 304) {
+		idem_buf_puts(head, IDEM_LIT("Content-Length: "));
+		idem_buf_decimal(head, res->status == 205 ? 0 : *length_bytes);
+		idem_buf_puts(head, IDEM_LIT("\r\n"));
+	}
 	idem_buf_puts(head, IDEM_LIT("\r\n"));
 }
 
@@ -195,6 +200,20 @@ exchange_has_body(const struct idem_request *req, unsigned status)
 	    !span_eq(req->var[IDEM_VAR_METHOD], IDEM_LIT("HEAD"));
 }
 
+static enum idem_err
+send_head(struct exchange *x, const struct idem_response *res,
+    const uint64_t *length_bytes, struct idem_buf *head)
+{
+	enum idem_err err;
+
+	if ((err = idem_response_err(res)) != IDEM_OK)
+		return err;
+	put_head(res, length_bytes, head);
+	if ((err = idem_buf_err(head)) != IDEM_OK)
+		return err;
+	return x->write(x->arg, head->p, head->n);
+}
+
 enum idem_err
 exchange_head(struct exchange *x, const struct idem_response *res,
     size_t max_bytes, const uint64_t *length_bytes)
@@ -202,12 +221,8 @@ exchange_head(struct exchange *x, const struct idem_response *res,
 	struct idem_buf head;
 	enum idem_err err;
 
-	if ((err = idem_response_err(res)) != IDEM_OK)
-		return err;
 	idem_buf_init(&head, max_bytes);
-	put_head(res, length_bytes, &head);
-	if ((err = idem_buf_err(&head)) == IDEM_OK)
-		err = x->write(x->arg, head.p, head.n);
+	err = send_head(x, res, length_bytes, &head);
 	idem_buf_free(&head);
 	return err;
 }
@@ -217,9 +232,12 @@ exchange_answer(struct exchange *x, const struct idem_request *req,
     const struct idem_response *res)
 {
 	const uint64_t length_bytes = res->body.n;
-	enum idem_err err = exchange_head(x, res, EXCHANGE_HEAD_MAX,
-	    &length_bytes);
+	char memory[EXCHANGE_HEAD_MAX];
+	struct idem_buf head;
+	enum idem_err err;
 
+	idem_buf_over(&head, memory, sizeof memory);
+	err = send_head(x, res, &length_bytes, &head);
 	if (err == IDEM_OK && res->body.n > 0 &&
 	    exchange_has_body(req, res->status))
 		err = x->write(x->arg, res->body.p, res->body.n);

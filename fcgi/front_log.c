@@ -12,20 +12,28 @@
 static void
 put_line(void *arg, enum idem_level level, const char *text)
 {
-	static const char *const words[] = { "info", "warning", "error" };
+	static const struct idem_span words[] = { IDEM_LIT_INIT("info"),
+		IDEM_LIT_INIT("warning"), IDEM_LIT_INIT("error") };
 	const struct front_log *f = arg;
-	char line[LINE_BYTES];
-	size_t n;
+	char memory[LINE_BYTES];
+	struct idem_buf line;
 
-	if (text_format(line, sizeof line - 1, "%.100s[%ld] %s: %s", f->program,
-	    (long)getpid(), words[level], text) != IDEM_OK)
+	idem_buf_over(&line, memory, sizeof memory);
+	idem_buf_puts(&line, span_of(f->program));
+	idem_buf_putc(&line, '[');
+	idem_buf_decimal(&line, (uint64_t)getpid());
+	idem_buf_puts(&line, IDEM_LIT("] "));
+	idem_buf_puts(&line, words[level]);
+	idem_buf_puts(&line, IDEM_LIT(": "));
+	idem_buf_puts(&line, span_of(text));
+	idem_buf_putc(&line, '\0');
+	if (idem_buf_err(&line) != IDEM_OK)
 		return; /* cannot happen: text is bounded */
 	if (f->x != NULL && f->x->complain != NULL && level != IDEM_INFO)
-		f->x->complain(f->x->arg, line);
-	n = span_of(line).n;
-	line[n] = '\n';
+		f->x->complain(f->x->arg, memory);
+	memory[line.n - 1] = '\n';
 	/* where the log itself cannot be written nobody can be told */
-	if (io_write(f->fd, line, n + 1) != IDEM_OK)
+	if (io_write(f->fd, memory, line.n) != IDEM_OK)
 		return;
 }
 
@@ -49,10 +57,10 @@ void
 front_log_request(const struct idem_log *log,
     const struct front_log_request *r)
 {
-	char id[9] = "-";
+	char id[9] = "-", memory[IDEM_LOG_MAX];
 	struct idem_buf route;
 
-	idem_buf_init(&route, IDEM_LOG_MAX);
+	idem_buf_over(&route, memory, sizeof memory);
 	put_quoted(&route, r->route);
 	if (r->id != NULL)
 		hex_lower(r->id, 4, id);
@@ -61,5 +69,4 @@ front_log_request(const struct idem_log *log,
 	    "ms=%lld id=%s request_id=%s", r->outcome, r->status,
 	    idem_buf_err(&route) == IDEM_OK ? route.p : "?",
 	    (long long)r->ms, id, r->request_id);
-	idem_buf_free(&route);
 }

@@ -3,6 +3,8 @@
  */
 #include "keeper.h"
 
+#include <string.h>
+
 #include "base/io.h"
 #include "base/text.h"
 #include "exe.h"
@@ -19,8 +21,19 @@ keeper_now_ms(void *arg)
 enum idem_err
 keeper_random(void *arg, void *p, size_t n)
 {
-	(void)arg; /* there is one kernel */
-	return io_random(p, n);
+	struct keeper *k = arg;
+	enum idem_err err;
+
+	if (n > sizeof k->random)
+		return io_random(p, n);
+	if (n > k->nrandom) {
+		if ((err = io_random(k->random, sizeof k->random)) != IDEM_OK)
+			return err;
+		k->nrandom = sizeof k->random;
+	}
+	memcpy(p, k->random + sizeof k->random - k->nrandom, n);
+	k->nrandom -= n;
+	return IDEM_OK;
 }
 
 static void

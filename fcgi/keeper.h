@@ -10,6 +10,8 @@
 
 #include "idem/wrap.h"
 
+#define KEEPER_RANDOM_BYTES 480 /* for ten requests, by one system call */
+
 struct keeper {
 	/* Set these first; they live as long. */
 	const struct settings *settings;
@@ -22,6 +24,9 @@ struct keeper {
 	int64_t tried_ms;         /* to open the store, last */
 	struct idem_buf root;     /* the document root that was judged last */
 	bool outside;             /* the store does not lie in it */
+	/* Drawn and not given out yet: the last nrandom of them. */
+	unsigned char random[KEEPER_RANDOM_BYTES];
+	size_t nrandom;
 	bool leave;               /* the store was moved or is damaged: this
 	                           * process should end */
 };
@@ -45,7 +50,7 @@ keeper_read(struct keeper *k, idem_reader fn, void *arg);
 /* Ask the store whether it is still the one that was opened. */
 void keeper_probe(struct keeper *k);
 
-/* The engine's clock and random bytes in a program; arg is not used. */
+/* The engine's clock and random bytes in a program; arg is the keeper. */
 int64_t keeper_now_ms(void *arg);
 enum idem_err keeper_random(void *arg, void *p, size_t n);
 

@@ -47,7 +47,7 @@ take_string(struct plain *p, struct walk *w)
 		p->nul_in_member = true;
 	if (nul && !w->watched)
 		p->nul_elsewhere = true;
-	idem_buf_put(&p->json, w->rest.p, n);
+	idem_buf_put(p->json, w->rest.p, n);
 	w->rest = span_from(w->rest, n);
 }
 
@@ -58,7 +58,7 @@ take_number(struct plain *p, struct walk *w)
 
 	while (n < w->rest.n && strchr("+-.eE0123456789", w->rest.p[n]) != NULL)
 		n++;
-	idem_buf_puts(&p->json, n > PLAIN_NUMBER_MAX ? IDEM_LIT("0") :
+	idem_buf_puts(p->json, n > PLAIN_NUMBER_MAX ? IDEM_LIT("0") :
 	    span_first(w->rest, n));
 	w->rest = span_from(w->rest, n);
 }
@@ -73,17 +73,18 @@ take_other(struct plain *p, struct walk *w)
 	if (c == '}' || c == ']')
 		w->depth--;
 	w->name_next = c == '{' || c == ',';
-	idem_buf_putc(&p->json, c);
+	idem_buf_putc(p->json, c);
 	w->rest = span_from(w->rest, 1);
 }
 
 void
-plain_make(struct plain *p, struct idem_span json, struct idem_span member)
+plain_make(struct plain *p, struct idem_span json, struct idem_span member,
+    struct idem_buf *out)
 {
 	struct walk w = { .rest = json, .member = member };
 
-	*p = (struct plain){ 0 };
-	idem_buf_init(&p->json, json.n + 1);
+	*p = (struct plain){ .json = out };
+	idem_buf_reset(out);
 	while (w.rest.n > 0) {
 		if (w.rest.p[0] == '"')
 			take_string(p, &w);
@@ -92,10 +93,4 @@ plain_make(struct plain *p, struct idem_span json, struct idem_span member)
 		else
 			take_other(p, &w);
 	}
-}
-
-void
-plain_free(struct plain *p)
-{
-	idem_buf_free(&p->json);
 }

@@ -12,17 +12,16 @@
 #define PLAIN_NUMBER_MAX 40
 
 struct plain {
-	struct idem_buf json; /* owned; ask it for its error */
-	bool nul_in_member;   /* a string in the watched member has U+0000 */
-	bool nul_elsewhere;   /* another string, or a name, has one */
+	struct idem_buf *json; /* the caller's, reset; ask it for its error */
+	bool nul_in_member;    /* a string in the watched member has U+0000 */
+	bool nul_elsewhere;    /* another string, or a name, has one */
 };
 
 /*
- * Copy json, a text in canonical form; longer numbers become 0.  member: the
- * name of the root object's member to watch.
+ * Copy json, a text in canonical form, to out; longer numbers become 0.
+ * member: the name of the root object's member to watch.
  */
 void plain_make(struct plain *p, struct idem_span json,
-    struct idem_span member);
-void plain_free(struct plain *p);
+    struct idem_span member, struct idem_buf *out);
 
 #endif

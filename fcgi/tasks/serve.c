@@ -17,9 +17,10 @@
 static void
 name_request(struct turn *t)
 {
+	const struct idem_engine *engine = &t->service->engine;
 	unsigned char random[16];
 
-	if (io_random(random, sizeof random) != IDEM_OK)
+	if (engine->random(engine->arg, random, sizeof random) != IDEM_OK)
 		memset(random, 0, sizeof random);
 	request_id_choose(t->req.var[IDEM_VAR_REQUEST_ID], random,
 	    t->request_id);
@@ -47,14 +48,12 @@ begin(struct turn *t, struct service *s, struct exchange *x)
 		return err;
 	}
 	t->call.instance = idem_request_raw_path(&t->req);
-	t->call.who = idem_audience_of(&t->req, s->settings->policy.lang);
-	if (t->req.overrides &&
-	    (err = settings_request(s->settings, s->log, x->vars, &t->own))
-	    != IDEM_OK)
-		return err;
 	if (t->req.overrides)
+		err = settings_request(s->settings, s->log, x->vars, &t->own);
+	if (t->req.overrides && err == IDEM_OK)
 		t->settings = &t->own;
-	return IDEM_OK;
+	t->call.who = idem_audience_of(&t->req, t->settings->policy.lang);
+	return err;
 }
 
 /* An encoded slash is no separator (RFC 3986 2.2), and no name here has one. */
@@ -74,7 +73,6 @@ answer(struct turn *t)
 	enum idem_err err;
 
 	t->call.policy = &t->settings->policy;
-	t->call.who = idem_audience_of(&t->req, t->settings->policy.lang);
 	err = idem_request_path(&t->req, t->settings->base, &s->path);
 	if (err == IDEM_ENOMEM) {
 		turn_failed(t, t->call.res, err);

@@ -42,10 +42,12 @@ service_open(const struct settings *settings, const struct idem_log *log,
 		.log = log,
 		.now_ms = keeper_now_ms,
 		.random = keeper_random,
+		.arg = &s->keeper,
 	};
 	idem_buf_init(&s->target, TARGET_MAX_BYTES);
 	idem_buf_init(&s->path, PATH_MAX_BYTES);
 	idem_buf_init(&s->body, settings->policy.max_body_bytes + 1);
+	idem_buf_init(&s->plain, SIZE_MAX); /* a body bounds it */
 	idem_response_init(&s->res, ANSWER_MAX_BYTES);
 	s->keeper = (struct keeper){ .settings = settings, .log = log,
 		.engine = &s->engine, .tables = tables,
@@ -70,6 +72,7 @@ service_close(void *app)
 	idem_buf_free(&s->target);
 	idem_buf_free(&s->path);
 	idem_buf_free(&s->body);
+	idem_buf_free(&s->plain);
 	idem_response_free(&s->res);
 	free(s);
 }
@@ -94,6 +97,7 @@ void
 service_rest(struct service *s)
 {
 	idem_buf_trim(&s->body, KEEP_MAX_BYTES);
+	idem_buf_trim(&s->plain, KEEP_MAX_BYTES);
 	idem_buf_trim(&s->res.body, KEEP_MAX_BYTES);
 	idem_engine_rest(&s->engine, KEEP_MAX_BYTES);
 }

@@ -16,7 +16,7 @@ struct service {
 	struct keeper keeper;      /* of the store */
 	struct idem_engine engine; /* its store is NULL: may not serve */
 	/* of the request being served */
-	struct idem_buf target, path, body;
+	struct idem_buf target, path, body, plain;
 	struct idem_response res;
 };
 

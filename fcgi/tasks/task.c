@@ -5,7 +5,6 @@
  */
 #include "tasks/task.h"
 
-#include <inttypes.h>
 #include <time.h>
 
 #include "base/bytes.h"
@@ -66,6 +65,38 @@ tags_json(struct idem_span text, struct idem_buf *out)
 	idem_buf_putc(out, ']');
 }
 
+/* A number with zeros in front; first is the worth of its first digit. */
+static void
+padded(struct idem_buf *out, int n, int first)
+{
+	for (; first > n && first > 1; first /= 10)
+		idem_buf_putc(out, '0');
+	idem_buf_decimal(out, (uint64_t)n);
+}
+
+static void
+time_of(const struct tm *tm, int ms, struct idem_buf *out)
+{
+	const struct {
+		char before;
+		int n, first;
+	} parts[] = {
+		{ '"', tm->tm_year + 1900, 1000 },
+		{ '-', tm->tm_mon + 1, 10 },
+		{ '-', tm->tm_mday, 10 },
+		{ 'T', tm->tm_hour, 10 },
+		{ ':', tm->tm_min, 10 },
+		{ ':', tm->tm_sec, 10 },
+		{ '.', ms, 100 },
+	};
+
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+		idem_buf_putc(out, parts[i].before);
+		padded(out, parts[i].n, parts[i].first);
+	}
+	idem_buf_puts(out, IDEM_LIT("Z\""));
+}
+
 /* RFC 3339 in UTC with milliseconds. */
 static void
 time_json(int64_t ms, struct idem_buf *out)
@@ -74,18 +105,19 @@ time_json(int64_t ms, struct idem_buf *out)
 	struct tm tm = { 0 };
 
 	gmtime_r(&s, &tm);
-	idem_buf_printf(out, "\"%04d-%02d-%02dT%02d:%02d:%02d.%03dZ\"",
-	    tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-	    tm.tm_min, tm.tm_sec, (int)(ms % 1000));
+	time_of(&tm, (int)(ms % 1000), out);
 }
 
 void
 task_json(const struct task *t, struct idem_buf *out)
 {
-	idem_buf_printf(out, "{\"id\":%" PRIu64 ",\"matn\":", t->id);
+	idem_buf_puts(out, IDEM_LIT("{\"id\":"));
+	idem_buf_decimal(out, t->id);
+	idem_buf_puts(out, IDEM_LIT(",\"matn\":"));
 	idem_json_string(out, t->text);
-	idem_buf_printf(out, ",\"bajarildi\":%s,\"teglar\":",
-	    t->done ? "true" : "false");
+	idem_buf_puts(out, IDEM_LIT(",\"bajarildi\":"));
+	idem_buf_puts(out, t->done ? IDEM_LIT("true") : IDEM_LIT("false"));
+	idem_buf_puts(out, IDEM_LIT(",\"teglar\":"));
 	tags_json(t->text, out);
 	idem_buf_puts(out, IDEM_LIT(",\"yaratilgan\":"));
 	time_json(t->created_ms, out);
@@ -95,9 +127,14 @@ task_json(const struct task *t, struct idem_buf *out)
 struct idem_span
 task_etag(const struct task *t, char out[TASK_ETAG_MAX])
 {
+	struct idem_buf b;
+
 	/* Two numbers of at most 20 digits always fit. */
-	if (text_format(out, TASK_ETAG_MAX, "\"%" PRIu64 "-%" PRIu64 "\"",
-	    t->id, t->revision) != IDEM_OK)
-		return IDEM_ABSENT;
-	return span_of(out);
+	idem_buf_over(&b, out, TASK_ETAG_MAX);
+	idem_buf_putc(&b, '"');
+	idem_buf_decimal(&b, t->id);
+	idem_buf_putc(&b, '-');
+	idem_buf_decimal(&b, t->revision);
+	idem_buf_putc(&b, '"');
+	return idem_buf_span(&b);
 }

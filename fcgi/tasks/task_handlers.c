@@ -5,7 +5,6 @@
 #include "tasks/task_handlers.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <time.h>
 
 #include "base/text.h"
@@ -52,17 +51,18 @@ answer(const struct task *task, unsigned status, struct idem_response *res)
 static void
 locate(const struct task_order *o, uint64_t id, struct idem_response *res)
 {
+	char memory[LOCATION_MAX];
 	struct idem_buf place;
 
-	idem_buf_init(&place, LOCATION_MAX);
+	idem_buf_over(&place, memory, sizeof memory);
 	idem_buf_puts(&place, o->base);
-	idem_buf_printf(&place, "/vazifalar/%" PRIu64, id);
+	idem_buf_puts(&place, IDEM_LIT("/vazifalar/"));
+	idem_buf_decimal(&place, id);
 	if (idem_buf_err(&place) == IDEM_OK)
 		idem_response_field(res, IDEM_LIT("Location"),
 		    idem_buf_span(&place));
 	else
 		res->err = idem_buf_err(&place);
-	idem_buf_free(&place);
 }
 
 static enum idem_effect

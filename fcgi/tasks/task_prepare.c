@@ -5,6 +5,7 @@
 #include "tasks/task_prepare.h"
 
 #include "base/text.h"
+#include "tasks/service.h"
 #include "tasks/task_order.h"
 #include "tasks/turn.h"
 
@@ -103,7 +104,8 @@ read_body(struct turn *t, enum validate_form form, struct idem_buf *text,
 	}
 	idem_buf_init(&out, FAULTS_MAX_BYTES);
 	if (err == IDEM_OK)
-		err = validate_task(json, form, text, &faults, change);
+		err = validate_task(json, form, &t->service->plain, text,
+		    &faults, change);
 	if (faults_end(&faults))
 		turn_problem(t, res, IDEM_P_VALIDATION, IDEM_ABSENT,
 		    idem_buf_span(&out));
@@ -139,14 +141,14 @@ prepare(struct turn *t, enum validate_form form, struct idem_buf *input,
     struct idem_response *res)
 {
 	struct task_change change;
+	char memory[TEXT_MAX_BYTES];
 	struct idem_buf text;
 	bool good;
 
-	idem_buf_init(&text, TEXT_MAX_BYTES);
+	idem_buf_over(&text, memory, sizeof memory);
 	good = read_body(t, form, &text, &change, res);
 	if (good)
 		write_order(t, &change, input);
-	idem_buf_free(&text);
 	return good;
 }
 

@@ -41,15 +41,15 @@ enum idem_err
 task_rows_put(struct idem_tables *t, const struct task *task)
 {
 	unsigned char key[TASK_KEY_BYTES];
+	char memory[ROW_MAX_BYTES];
 	struct idem_buf row;
 	enum idem_err err;
 
-	idem_buf_init(&row, ROW_MAX_BYTES);
+	idem_buf_over(&row, memory, sizeof memory);
 	task_encode(task, &row);
 	if ((err = idem_buf_err(&row)) == IDEM_OK)
 		err = idem_tables_put(t, TASK_TABLE, task_key(task->id, key),
 		    idem_buf_span(&row));
-	idem_buf_free(&row);
 	return err;
 }
 

@@ -86,30 +86,27 @@ read_members(struct reading *r, bool other_has_nul)
 
 enum idem_err
 validate_task(struct idem_span body, enum validate_form form,
-    struct idem_buf *text, struct faults *faults, struct task_change *out)
+    struct idem_buf *scratch, struct idem_buf *text, struct faults *faults,
+    struct task_change *out)
 {
 	struct reading r = { .form = form, .text = text, .faults = faults,
 	    .out = out };
 	struct plain plain;
-	enum idem_err err = IDEM_OK;
-	cJSON *root = NULL;
+	enum idem_err err;
+	cJSON *root;
 
 	*out = (struct task_change){ 0 };
 	idem_buf_reset(text);
-	plain_make(&plain, body, IDEM_LIT("matn"));
-	if ((err = idem_buf_err(&plain.json)) != IDEM_OK)
-		goto out;
-	root = cJSON_ParseWithLength(plain.json.p, plain.json.n);
-	if (root == NULL) {
-		err = IDEM_ENOMEM; /* the grammar was checked before */
-		goto out;
-	}
+	plain_make(&plain, body, IDEM_LIT("matn"), scratch);
+	if ((err = idem_buf_err(scratch)) != IDEM_OK)
+		return err;
+	root = cJSON_ParseWithLength(scratch->p, scratch->n);
+	if (root == NULL)
+		return IDEM_ENOMEM; /* the grammar was checked before */
 	r.object = root;
 	r.text_has_nul = plain.nul_in_member;
 	read_members(&r, plain.nul_elsewhere);
 	err = r.nfaults > 0 ? IDEM_ESYNTAX : idem_buf_err(text);
-out:
 	cJSON_Delete(root);
-	plain_free(&plain);
 	return err;
 }

@@ -23,13 +23,15 @@ enum validate_form { VALIDATE_WHOLE, VALIDATE_PATCH };
 
 /*
  * Read body, a JSON text in canonical form.  Members that are not known are
- * ignored.  text is reset and holds the bytes of out->text.
+ * ignored.  text is reset and holds the bytes of out->text; scratch is reset.
  *
  * IDEM_OK: *out is set.  IDEM_ESYNTAX: faults are added, all that there are.
- * IDEM_ENOMEM; IDEM_ETOOBIG past the ceiling of text.
+ * IDEM_ENOMEM; IDEM_ETOOBIG past the ceiling of text, or of scratch where it
+ * holds less than body.
  */
 IDEM_MUST_CHECK enum idem_err
 validate_task(struct idem_span body, enum validate_form form,
-    struct idem_buf *text, struct faults *faults, struct task_change *out);
+    struct idem_buf *scratch, struct idem_buf *text, struct faults *faults,
+    struct task_change *out);
 
 #endif

@@ -25,6 +25,10 @@ struct idem_buf {
 /* Cannot fail and does not allocate.  max_bytes must not be 0. */
 void idem_buf_init(struct idem_buf *b, size_t max_bytes);
 
+/* The same on the caller's own memory, which bounds it: it does not allocate
+ * and must not be given to idem_buf_free() or idem_buf_trim(). */
+void idem_buf_over(struct idem_buf *b, char *memory, size_t nbytes);
+
 /* Forget content and error, keep the memory: ready for the next use. */
 void idem_buf_reset(struct idem_buf *b);
 
@@ -37,6 +41,7 @@ void idem_buf_trim(struct idem_buf *b, size_t keep_bytes);
 void idem_buf_put(struct idem_buf *b, const void *p, size_t n);
 void idem_buf_putc(struct idem_buf *b, char c);
 void idem_buf_puts(struct idem_buf *b, struct idem_span s);
+void idem_buf_decimal(struct idem_buf *b, uint64_t n); /* its digits */
 /* For short texts: over IDEM_BUF_PRINTF_MAX bytes is IDEM_ETOOBIG. */
 #define IDEM_BUF_PRINTF_MAX 511
 void idem_buf_printf(struct idem_buf *b, const char *fmt, ...)

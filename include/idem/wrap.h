@@ -93,9 +93,11 @@ struct idem_call {
 	bool (*stopping)(void *arg);
 	void *stopping_arg;
 
-	struct idem_engine *engine;    /* the rest is set by idem_wrap() */
+	/* Set by idem_wrap() where instance is absent. */
 	struct idem_audience who;
 	struct idem_span instance;     /* the path, for problems */
+
+	struct idem_engine *engine;    /* the rest is set by idem_wrap() */
 	struct idem_span canonical;    /* of a JSON body, once it was made */
 	enum idem_outcome outcome;
 	bool keyed;           /* protected; also while the handler runs */

@@ -19,6 +19,14 @@ idem_buf_init(struct idem_buf *b, size_t max_bytes)
 }
 
 void
+idem_buf_over(struct idem_buf *b, char *memory, size_t nbytes)
+{
+	assert(nbytes > 0);
+	*b = (struct idem_buf){ .p = memory, .cap = nbytes,
+		.max_bytes = nbytes };
+}
+
+void
 idem_buf_reset(struct idem_buf *b)
 {
 	b->n = 0;
@@ -101,6 +109,18 @@ void
 idem_buf_puts(struct idem_buf *b, struct idem_span s)
 {
 	idem_buf_put(b, s.p, s.n);
+}
+
+void
+idem_buf_decimal(struct idem_buf *b, uint64_t n)
+{
+	char digits[20];
+	size_t at = sizeof digits;
+
+	do
+		digits[--at] = (char)('0' + n % 10);
+	while ((n /= 10) > 0);
+	idem_buf_put(b, digits + at, sizeof digits - at);
 }
 
 void

@@ -45,8 +45,10 @@ begin(struct walk *w)
 	struct idem_call *call = w->call;
 
 	call->engine = w->e;
-	call->who = idem_audience_of(call->req, call->policy->lang);
-	call->instance = idem_request_raw_path(call->req);
+	if (call->instance.p == NULL) {
+		call->who = idem_audience_of(call->req, call->policy->lang);
+		call->instance = idem_request_raw_path(call->req);
+	}
 	call->canonical = IDEM_ABSENT;
 	call->keyed = false;
 	call->key_passed_over = false;

@@ -2,13 +2,11 @@
  * request.c - the CGI variables of one request, each looked at once.  Knows
  * nothing of where they came from or of what a key is.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "idem/http.h"
 
-/* By length, then by bytes: bsearch() needs the order. */
 #define ROW(name, var) { IDEM_LIT_INIT(name), IDEM_VAR_##var }
 static const struct var_row {
 	struct idem_span name;
@@ -46,15 +44,14 @@ _Static_assert(NROWS == IDEM_NVARS + 1,
     "one row per variable, and the redirected twin of IDEM_LENGTH");
 _Static_assert(IDEM_NVARS <= 64, "struct idem_request keeps a bit for each");
 
-static int
-compare_row(const void *key, const void *element)
+static const struct var_row *
+find_row(struct idem_span name)
 {
-	const struct idem_span *name = key;
-	const struct var_row *row = element;
-
-	if (name->n != row->name.n)
-		return name->n < row->name.n ? -1 : 1;
-	return memcmp(name->p, row->name.p, name->n);
+	for (size_t i = 0; i < NROWS; i++)
+		if (var_rows[i].name.n == name.n &&
+		    memcmp(var_rows[i].name.p, name.p, name.n) == 0)
+			return &var_rows[i];
+	return NULL;
 }
 
 static void
@@ -67,7 +64,7 @@ take_var(struct idem_request *req, const char *line)
 	if (eq == NULL)
 		return;
 	name = (struct idem_span){ line, (size_t)(eq - line) };
-	row = bsearch(&name, var_rows, NROWS, sizeof var_rows[0], compare_row);
+	row = find_row(name);
 	if (row == NULL) {
 		if (span_starts(name, IDEM_LIT("IDEM_")) ||
 		    span_starts(name, IDEM_LIT("REDIRECT_IDEM_")))

@@ -46,6 +46,48 @@ buffer_keeps_its_ceiling(void **state)
 }
 
 static void
+buffer_on_the_callers_memory(void **state)
+{
+	char memory[4] = { 'x', 'x', 'x', 'x' };
+	struct idem_buf b;
+
+	(void)state;
+	idem_buf_over(&b, memory, 3);
+	idem_buf_puts(&b, IDEM_LIT("ab"));
+	idem_buf_putc(&b, 'c');
+	assert_int_equal(idem_buf_err(&b), IDEM_OK);
+	assert_ptr_equal(b.p, memory);
+	assert_memory_equal(memory, "abcx", 4);
+	idem_buf_putc(&b, 'd');
+	assert_int_equal(idem_buf_err(&b), IDEM_ETOOBIG);
+	assert_memory_equal(memory, "abcx", 4);
+	idem_buf_reset(&b);
+	idem_buf_putc(&b, 'e');
+	assert_memory_equal(memory, "ebcx", 4);
+}
+
+static void
+buffer_takes_numbers(void **state)
+{
+	static const struct {
+		uint64_t n;
+		const char *want;
+	} rows[] = { { 0, "0" }, { 9, "9" }, { 10, "10" }, { 201, "201" },
+		{ UINT64_MAX, "18446744073709551615" } };
+	struct idem_buf b;
+
+	(void)state;
+	idem_buf_init(&b, 20);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		idem_buf_reset(&b);
+		idem_buf_decimal(&b, rows[i].n);
+		assert_int_equal(idem_buf_err(&b), IDEM_OK);
+		assert_span(idem_buf_span(&b), span_of(rows[i].want));
+	}
+	idem_buf_free(&b);
+}
+
+static void
 buffer_printf_ends_at_its_limit(void **state)
 {
 	struct idem_buf b;
@@ -513,6 +555,8 @@ main(void)
 {
 	static const struct CMUnitTest all[] = {
 		cmocka_unit_test(buffer_keeps_its_ceiling),
+		cmocka_unit_test(buffer_on_the_callers_memory),
+		cmocka_unit_test(buffer_takes_numbers),
 		cmocka_unit_test(buffer_printf_ends_at_its_limit),
 		cmocka_unit_test(integers_are_big_endian),
 		cmocka_unit_test(a_short_read_sticks),

@@ -55,10 +55,11 @@ reads_good_bodies(void **state)
 		{ VALIDATE_PATCH, L("{\"matn\":\" Non \"}"),
 		  { true, false, false, L("Non") } },
 	};
-	struct idem_buf text, out;
+	struct idem_buf scratch, text, out;
 	struct faults faults = { &out, IDEM_UZ };
 
 	(void)state;
+	idem_buf_init(&scratch, 100000);
 	idem_buf_init(&text, 4096);
 	idem_buf_init(&out, 4096);
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -67,7 +68,8 @@ reads_good_bodies(void **state)
 
 		print_message("row %zu\n", i);
 		assert_int_equal(validate_task(exact_copy(rows[i].body,
-		    &block), rows[i].form, &text, &faults, &got), IDEM_OK);
+		    &block), rows[i].form, &scratch, &text, &faults, &got),
+		    IDEM_OK);
 		assert_false(faults_end(&faults));
 		assert_int_equal(got.has_text, rows[i].want.has_text);
 		assert_int_equal(got.has_done, rows[i].want.has_done);
@@ -77,6 +79,7 @@ reads_good_bodies(void **state)
 		    rows[i].want.text.p, got.text.n);
 		free(block);
 	}
+	idem_buf_free(&scratch);
 	idem_buf_free(&text);
 	idem_buf_free(&out);
 }
@@ -150,9 +153,10 @@ says_what_is_wrong(void **state)
 		  L(F2("matn", "must be a string", "bajarildi",
 		  "must be true or false")) },
 	};
-	struct idem_buf text, out;
+	struct idem_buf scratch, text, out;
 
 	(void)state;
+	idem_buf_init(&scratch, 100000);
 	idem_buf_init(&text, 2048);
 	idem_buf_init(&out, 4096);
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -163,12 +167,13 @@ says_what_is_wrong(void **state)
 		print_message("row %zu\n", i);
 		idem_buf_reset(&out);
 		assert_int_equal(validate_task(exact_copy(rows[i].body,
-		    &block), rows[i].form, &text, &faults, &got),
+		    &block), rows[i].form, &scratch, &text, &faults, &got),
 		    IDEM_ESYNTAX);
 		assert_true(faults_end(&faults));
 		assert_span(idem_buf_span(&out), rows[i].want);
 		free(block);
 	}
+	idem_buf_free(&scratch);
 	idem_buf_free(&text);
 	idem_buf_free(&out);
 }
