@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "idem/http.h"
 
+/* By length: find_row() needs the order. */
 #define ROW(name, var) { IDEM_LIT_INIT(name), IDEM_VAR_##var }
 static const struct var_row {
 	struct idem_span name;
@@ -47,9 +48,12 @@ _Static_assert(IDEM_NVARS <= 64, "struct idem_request keeps a bit for each");
 static const struct var_row *
 find_row(struct idem_span name)
 {
-	for (size_t i = 0; i < NROWS; i++)
-		if (var_rows[i].name.n == name.n &&
-		    memcmp(var_rows[i].name.p, name.p, name.n) == 0)
+	size_t i = 0;
+
+	while (i < NROWS && var_rows[i].name.n < name.n)
+		i++;
+	for (; i < NROWS && var_rows[i].name.n == name.n; i++)
+		if (memcmp(var_rows[i].name.p, name.p, name.n) == 0)
 			return &var_rows[i];
 	return NULL;
 }
