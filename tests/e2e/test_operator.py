@@ -148,7 +148,8 @@ class ManySweeps(ServerCase):
     def start(self, *words):
         return subprocess.Popen(
             [self.site.tool("idem"), "sweep"] + list(words),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.site.worker_environment(),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=self.site.worker_environment(),
             **self.site.as_worker())
 
     def test_each_record_is_counted_once(self):
