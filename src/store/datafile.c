@@ -20,14 +20,15 @@ enum idem_err
 datafile_expect(const char *dir, const struct idem_log *log)
 {
 	char path[PATH_MAX];
-	struct stat st;
+	struct stat st = { .st_size = -1 };
 
 	if (text_format(path, sizeof path, "%s/data.mdb", dir) != IDEM_OK)
 		return IDEM_ESTORE;
-	if (stat(path, &st) == 0)
+	if (stat(path, &st) == 0 && st.st_size > 0)
 		return IDEM_OK;
 	idem_log(log, IDEM_ERROR, "%s: %s: start the web program first, it "
-	    "makes the store", path, strerror(errno));
+	    "makes the store", path, st.st_size == 0 ? "is empty" :
+	    strerror(errno));
 	return IDEM_ESTORE;
 }
 

@@ -8,7 +8,8 @@
 
 #include "idem/log.h"
 
-/* IDEM_ESTORE with a log line: there is none in this directory. */
+/* IDEM_ESTORE with a log line: there is none in this directory, or it is empty,
+ * and LMDB would make one of it. */
 IDEM_MUST_CHECK enum idem_err
 datafile_expect(const char *dir, const struct idem_log *log);
 

@@ -15,6 +15,7 @@ struct opening {
 	struct lmdb_store *s;
 	const struct idem_store_config *config;
 	bool complete; /* all tables are there */
+	bool used;     /* workers have had a store here before */
 };
 
 static enum idem_err
@@ -75,6 +76,11 @@ open_meta(struct opening *o, struct kv_txn *t, bool create, bool *there)
 	if (!create || (err = kv_table(t, LMDB_META, "meta", true, there)) !=
 	    IDEM_OK)
 		return err;
+	if (o->used)
+		idem_log(s->base->log, IDEM_ERROR, "store %s: data.mdb is gone "
+		    "or was emptied: a new one is made, and the keys that were "
+		    "used are forgotten; where a copy is, stop all programs "
+		    "and put it in its place", s->place.path);
 	return make_schema(s, t);
 }
 
@@ -116,7 +122,8 @@ make_tables(void *arg, struct kv_txn *t)
 static enum idem_err
 set_up(struct lmdb_store *s, const struct idem_store_config *config)
 {
-	struct opening o = { .s = s, .config = config };
+	struct opening o = { .s = s, .config = config,
+		.used = place_has(&s->place, "workers") };
 	struct kv_txn t;
 	enum idem_err err;
 

@@ -193,6 +193,14 @@ place_file(const struct place *p, const char *name, char path[PATH_MAX])
 	return IDEM_EREFUSED;
 }
 
+bool
+place_has(const struct place *p, const char *name)
+{
+	char path[PATH_MAX];
+
+	return place_file(p, name, path) == IDEM_OK && access(path, F_OK) == 0;
+}
+
 static enum idem_err
 sync_directory(const struct place *p, const char *path)
 {

@@ -48,6 +48,9 @@ const char *place_advice(int err);
 IDEM_MUST_CHECK enum idem_err
 place_file(const struct place *p, const char *name, char path[PATH_MAX]);
 
+/* Is there a file of this name in it? */
+bool place_has(const struct place *p, const char *name);
+
 /* Make the names of its files, and its own, last on disk. */
 IDEM_MUST_CHECK enum idem_err place_sync(const struct place *p);
 

@@ -436,6 +436,29 @@ a_replaced_workers_file(void **state)
 	expect_moved(k, "/store: workers is not the file that was opened");
 }
 
+/* LMDB makes a new store of it, in which every key is new: that is told, and
+ * only where there was one before. */
+static void
+an_emptied_data_file(void **state)
+{
+	static const char told[] = "/store: data.mdb is gone or was emptied: a "
+	    "new one is made, and the keys that were used are forgotten";
+	struct kit *k = *state;
+
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	assert_int_equal(k->lines.n, 0);
+	KIT_RUN(k, two_records);
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	assert_int_equal(k->lines.n, 0);
+	idem_store_close(&k->store);
+	assert_int_equal(truncate(kit_path(k, "store/data.mdb"), 0), 0);
+	assert_int_equal(kit_reopen(k, false), IDEM_ESTORE);
+	kit_logged(k, "/store/data.mdb: is empty: start the web program first");
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	kit_logged(k, told);
+	kit_run(k, &(struct step){ SEE, .walk = "" }, 1);
+}
+
 /* Answers of 8 KiB under new keys until one is refused; how many stood. */
 static size_t
 fill(struct kit *k, enum idem_err err)
@@ -629,6 +652,7 @@ main(void)
 		TEST(a_replaced_directory),
 		TEST(a_replaced_lock_file),
 		TEST(a_replaced_workers_file),
+		TEST(an_emptied_data_file),
 		TEST(a_full_map),
 		TEST(a_handler_that_fills_the_map),
 		TEST(a_full_disk),
