@@ -34,7 +34,7 @@ mkdir -p "$tmp/lists/partial" "$tmp/cache/archives/partial" "$tmp/x"
 
 # The archives that this machine takes its libcjson-dev from, as deb-src lines.
 apt-cache policy libcjson-dev |
-    sed -n 's|^ *[0-9]* \(https*://[^ ]*\) \([^ /]*\)/.*|\1 \2|p' |
+    sed -n 's|^ *[0-9]* \([a-z+]*:[^ ]*\) \([^ /]*\)/.*|\1 \2|p' |
     sort -u >"$tmp/from"
 # shellcheck disable=SC2016
 apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
