@@ -20,6 +20,9 @@ struct exchange {
 	void *arg;
 	/* What was written goes out now; NULL: it has already. */
 	void (*flush)(void *arg);
+	/* Is this process asked to stop?  NULL: nobody can say. */
+	bool (*stopping)(void *arg);
+	void *stopping_arg;
 	/* A chunked body that broke off looks as one that is whole. */
 	bool end_is_unproved;
 };

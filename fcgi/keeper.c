@@ -42,6 +42,7 @@ open_store(struct keeper *k)
 	const struct idem_store_config config = {
 		.place = k->settings->store,
 		.create = true,
+		.worker = true,
 		.durable = k->settings->durable,
 		.max_bytes = k->settings->max_store_bytes,
 		.tables = k->tables,

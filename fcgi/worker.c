@@ -31,12 +31,24 @@ struct loop {
 	int status;
 };
 
+/* The signal stays where it is: the loop takes it after this request. */
+static bool
+is_asked_to_stop(void *arg)
+{
+	const struct loop *l = arg;
+	struct pollfd fd = { .fd = l->signal_fd, .events = POLLIN };
+
+	return poll(&fd, 1, 0) > 0;
+}
+
 static void
 serve(void *arg, struct exchange *x)
 {
 	struct loop *l = arg;
 
 	l->w->log->x = x;
+	x->stopping = is_asked_to_stop;
+	x->stopping_arg = l;
 	l->w->program->serve(l->app, x);
 	l->w->log->x = NULL;
 }

@@ -153,6 +153,8 @@ wrap(struct turn *t, enum task_handler number)
 	t->call.handler = task_handler(number);
 	t->call.read_body = read_body;
 	t->call.body_arg = t;
+	t->call.stopping = t->x->stopping;
+	t->call.stopping_arg = t->x->stopping_arg;
 	idem_wrap(&t->service->engine, &t->call);
 }
 

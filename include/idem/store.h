@@ -58,6 +58,8 @@ typedef enum idem_err (*idem_apply)(void *arg, struct idem_tables *t,
 struct idem_store_config {
 	struct idem_span place;  /* IDEM_STORE: a directory, or "memory:" */
 	bool create;             /* make the directory (0700) and the store */
+	bool worker;             /* this process serves requests: it counts
+	                          * among those of which half may wait */
 	bool durable;            /* IDEM_DURABILITY=full */
 	uint64_t max_bytes;      /* IDEM_MAX_STORE */
 	const char *const *tables; /* names of the application's tables */
@@ -192,6 +194,17 @@ idem_store_submit(struct idem_store *s, struct idem_op *op);
  * not in doubt.
  */
 bool idem_store_stuck(const struct idem_store *s);
+
+/*
+ * Wait for the running record of this id, at most *left_ms, which goes down by
+ * what it took.  true: it has ended, or its worker has; look again.  false: it
+ * runs on; or half of the workers wait already, or no one can wait here; or
+ * stop (NULL: never) said that this process is asked to leave.  A read-only
+ * look each second; no transaction is open meanwhile.
+ */
+bool idem_store_wait(struct idem_store *s,
+    const unsigned char id[IDEM_ID_BYTES], int64_t *left_ms,
+    bool (*stop)(void *arg), void *stop_arg);
 
 /* Unlock the token of a claim that this worker will not touch again. */
 void idem_store_leave(struct idem_store *s,

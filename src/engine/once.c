@@ -50,7 +50,9 @@ walk_once(struct walk *w)
 		walk_set_apply(w, w->call->handler->number);
 	else
 		err = set_refusal(w);
-	if (err != IDEM_OK || (err = walk_submit(w, IDEM_OP_ONCE)) != IDEM_OK)
+	if (err == IDEM_OK && !walk_claim(w, IDEM_OP_ONCE, &err))
+		return;
+	if (err != IDEM_OK)
 		walk_failed(w, err);
 	else
 		answer_once(w, commits);

@@ -12,7 +12,9 @@ claim(struct walk *w)
 	enum idem_err err;
 
 	walk_set_apply(w, 0);
-	if ((err = walk_submit(w, IDEM_OP_CLAIM)) != IDEM_OK)
+	if (!walk_claim(w, IDEM_OP_CLAIM, &err))
+		return false;
+	if (err != IDEM_OK)
 		return walk_failed(w, err);
 	if (w->op.verdict != IDEM_CLAIMED) {
 		walk_answer_other(w);

@@ -88,6 +88,13 @@ IDEM_MUST_CHECK enum idem_err walk_set_answer(struct walk *w);
 IDEM_MUST_CHECK enum idem_err
 walk_submit(struct walk *w, enum idem_op_kind kind);
 
+/*
+ * Take the key as kind, with e->input or without; where its record is running
+ * elsewhere, wait for its end and ask again, as long as IDEM_WAIT and the
+ * request's Prefer allow.  false: answered from the record.
+ */
+bool walk_claim(struct walk *w, enum idem_op_kind kind, enum idem_err *err);
+
 /* *res becomes the answer that commit() left in e->answer. */
 void walk_answer_from_commit(struct walk *w, enum idem_outcome outcome);
 

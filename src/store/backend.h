@@ -7,6 +7,7 @@
 #include "idem/store.h"
 #include "store/liveness.h"
 #include "store/sightings.h"
+#include "store/waiting.h"
 
 /* What a claim does when the store is full, alike on every back end: */
 #define ROOM_LOOKED_AT 128 /* records that could go, from the oldest on */
@@ -28,6 +29,10 @@ struct backend {
 	enum idem_err (*check)(void *self, uint64_t *nbad);
 	enum idem_err (*outside)(void *self, struct idem_span document_root);
 	bool (*stuck)(void *self); /* NULL: never */
+	/* Is the record running, and its worker alive?  false too where it
+	 * cannot be read: the next look says why.  NULL: nobody can wait for
+	 * another process here. */
+	bool (*runs)(void *self, const unsigned char id[IDEM_ID_BYTES]);
 	void (*close)(void *self);
 };
 
@@ -41,6 +46,7 @@ struct idem_store {
 	const struct idem_log *log;
 	struct liveness live;
 	struct sightings sightings;
+	struct waiting waiting;
 	bool told_full;          /* the log said so at ... */
 	int64_t told_full_ms;
 };

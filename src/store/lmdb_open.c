@@ -144,7 +144,7 @@ enum idem_err
 lmdb_open_files(struct lmdb_store *s, const struct idem_store_config *config)
 {
 	struct idem_store *base = s->base;
-	char workers[PATH_MAX], sightings[PATH_MAX];
+	char workers[PATH_MAX], sightings[PATH_MAX], waiting[PATH_MAX];
 	enum idem_err err;
 
 	if ((err = kv_open(&(struct kv_config){ .dir = s->place.path,
@@ -153,11 +153,13 @@ lmdb_open_files(struct lmdb_store *s, const struct idem_store_config *config)
 	    IDEM_OK || (err = set_up(s, config)) != IDEM_OK)
 		return err;
 	if ((err = place_file(&s->place, "workers", workers)) != IDEM_OK ||
-	    (err = place_file(&s->place, "sightings", sightings)) != IDEM_OK)
+	    (err = place_file(&s->place, "sightings", sightings)) != IDEM_OK ||
+	    (err = place_file(&s->place, "waiting", waiting)) != IDEM_OK)
 		return err;
 	if ((err = liveness_open(&base->live, workers, base->log)) != IDEM_OK)
 		return err;
 	sightings_open(&base->sightings, sightings, base->log);
+	waiting_open(&base->waiting, waiting, config->worker, base->log);
 	if ((err = place_remember(&s->place, "data.mdb", kv_fd(s->kv))) !=
 	    IDEM_OK || (err = place_remember(&s->place, "lock.mdb", -1)) !=
 	    IDEM_OK)

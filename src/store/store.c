@@ -52,6 +52,7 @@ idem_store_close(struct idem_store **s)
 		return;
 	(*s)->backend->close((*s)->self);
 	sightings_close(&(*s)->sightings);
+	waiting_close(&(*s)->waiting);
 	liveness_close(&(*s)->live);
 	free(*s);
 	*s = NULL;
@@ -77,6 +78,24 @@ idem_store_look(struct idem_store *s, struct idem_op *op)
 	return s->backend->look(s->self, op);
 }
 
+/* Does it end what others may wait for? */
+static bool
+ends(enum idem_op_kind kind)
+{
+	switch (kind) {
+	case IDEM_OP_FINISH:
+	case IDEM_OP_HOLD:
+	case IDEM_OP_RELEASE:
+	case IDEM_OP_RESOLVE:
+		return true;
+	case IDEM_OP_CLAIM:
+	case IDEM_OP_ONCE:
+	case IDEM_OP_APPLY:
+		return false;
+	}
+	return false;
+}
+
 enum idem_err
 idem_store_submit(struct idem_store *s, struct idem_op *op)
 {
@@ -92,9 +111,21 @@ idem_store_submit(struct idem_store *s, struct idem_op *op)
 	    (err = liveness_hold(&s->live, op->token)) != IDEM_OK)
 		return err;
 	err = s->backend->submit(s->self, op);
+	if (err == IDEM_OK && ends(op->kind))
+		waiting_ended(&s->waiting, op->id);
 	if (claims && (err != IDEM_OK || op->verdict != IDEM_CLAIMED))
 		liveness_drop(&s->live, op->token);
 	return err;
+}
+
+bool
+idem_store_wait(struct idem_store *s, const unsigned char id[IDEM_ID_BYTES],
+    int64_t *left_ms, bool (*stop)(void *arg), void *stop_arg)
+{
+	const struct waiting_for what = { .id = id, .runs = s->backend->runs,
+		.runs_arg = s->self, .stop = stop, .stop_arg = stop_arg };
+
+	return what.runs != NULL && waiting_for(&s->waiting, &what, left_ms);
 }
 
 void

@@ -105,6 +105,25 @@ lmdb_stuck(void *self)
 	return s->group != NULL && group_in_doubt(s->group);
 }
 
+/* What cannot be read is for the caller's next look to report. */
+static bool
+lmdb_runs(void *self, const unsigned char id[IDEM_ID_BYTES])
+{
+	struct lmdb_store *s = self;
+	struct lmdb_found f;
+	struct kv_txn t;
+	bool runs;
+
+	if (place_same(&s->place) != IDEM_OK ||
+	    kv_begin(s->kv, false, &t) != IDEM_OK)
+		return false;
+	runs = lmdb_find(s, &t, id, &f) == IDEM_OK && f.there &&
+	    f.r.state == IDEM_STATE_RUNNING &&
+	    liveness_alive(&s->base->live, f.r.token);
+	kv_abort(&t);
+	return runs;
+}
+
 static enum idem_err
 lmdb_read(void *self, idem_reader fn, void *arg)
 {
@@ -176,6 +195,7 @@ static const struct backend lmdb = {
 	.check = lmdb_check,
 	.outside = lmdb_outside,
 	.stuck = lmdb_stuck,
+	.runs = lmdb_runs,
 	.close = lmdb_close,
 };
 
@@ -190,6 +210,7 @@ store_lmdb_open(struct idem_store *base, const struct idem_store_config *config)
 	s->base = base;
 	s->max_bytes = config->max_bytes;
 	base->live.fd = -1;
+	base->waiting.fd = -1;
 	s->wait_ms = config->wait_ms > 0 ? config->wait_ms : WAIT_MS;
 	s->plain = !config->durable; /* no flush to share */
 	idem_buf_init(&s->head, RECORD_HEAD_BYTES);
@@ -208,6 +229,7 @@ store_lmdb_open(struct idem_store *base, const struct idem_store_config *config)
 	if (err != IDEM_OK) {
 		lmdb_close(s);
 		sightings_close(&base->sightings);
+		waiting_close(&base->waiting);
 		liveness_close(&base->live);
 		return err;
 	}

@@ -248,6 +248,12 @@ shop_send(struct shop *s, enum shop_handler handler, const char *key,
 	return s->res.status;
 }
 
+static bool
+stopping(void *arg)
+{
+	return ((struct shop *)arg)->stopping;
+}
+
 unsigned
 shop_send_other(struct shop *s, enum shop_handler handler, const char *key,
     const char *body, struct idem_response *res)
@@ -258,6 +264,7 @@ shop_send_other(struct shop *s, enum shop_handler handler, const char *key,
 		.req = &req, .policy = &s->policy,
 		.handler = &handlers[handler], .res = res,
 		.request_id = "req-2", .read_body = read_body, .body_arg = s,
+		.stopping = stopping, .stopping_arg = s,
 	};
 
 	s->body = span_of(body);
@@ -298,6 +305,48 @@ shop_die(struct shop *s)
 
 	assert_int_equal(idem_store_walk(s->store, &from, 100, &more,
 	    leave_running, s->store), IDEM_OK);
+}
+
+static bool
+resolve(void *arg, uint64_t number, const struct idem_record *record)
+{
+	struct shop *s = arg;
+	struct idem_buf bytes, answer;
+	struct idem_op op = { .kind = IDEM_OP_RESOLVE, .now_ms = s->now_ms,
+		.ttl_ms = s->policy.ttl_ms, .recipe = IDEM_RECIPE };
+
+	(void)number; /* only one record is running */
+	if (record->state != IDEM_STATE_RUNNING)
+		return true;
+	memcpy(op.id, record->id, sizeof op.id);
+	idem_store_leave(s->store, record->token);
+	if (s->ends == SHOP_ENDS_DEAD)
+		return false;
+	idem_buf_init(&bytes, 64);
+	idem_buf_init(&answer, 64);
+	/* 200, no fields, a body */
+	idem_buf_puts(&bytes, IDEM_LIT("\0\xc8\0\0\0\0\0\0\0\7by hand"));
+	if (s->ends == SHOP_ENDS_DONE) {
+		op.input = idem_buf_span(&bytes);
+		op.kept_bytes = bytes.n;
+	}
+	op.answer = &answer;
+	assert_int_equal(idem_store_submit(s->store, &op), IDEM_OK);
+	assert_int_equal(op.verdict, s->ends == SHOP_ENDS_DONE ? IDEM_STORED :
+	    IDEM_RELEASED);
+	idem_buf_free(&bytes);
+	idem_buf_free(&answer);
+	return false;
+}
+
+void
+shop_end(struct shop *s)
+{
+	uint64_t from = 0;
+	bool more;
+
+	assert_int_equal(idem_store_walk(s->store, &from, 100, &more, resolve,
+	    s), IDEM_OK);
 }
 
 static bool

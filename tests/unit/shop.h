@@ -58,6 +58,13 @@ struct shop {
 	bool handler_reads; /* as in struct idem_call */
 	bool keep_cors;
 
+	/* What the running record's end is that a waiter hears of. */
+	enum shop_ends { SHOP_ENDS_NOT, SHOP_ENDS_DONE, SHOP_ENDS_RELEASED,
+		SHOP_ENDS_DEAD } ends;
+	unsigned nasked;    /* whether it runs */
+	bool break_look;    /* the look after the wait fails */
+	bool stopping;
+
 	struct shop_fault fault[2];
 	const struct backend *backend; /* the real one */
 	void *self;
@@ -100,6 +107,9 @@ unsigned shop_send_other(struct shop *s, enum shop_handler handler,
 
 /* The worker that works now dies: its claim is an orphan from now on. */
 void shop_die(struct shop *s);
+
+/* The running record ends as s->ends says, not by its worker. */
+void shop_end(struct shop *s);
 
 uint64_t shop_nrows(struct shop *s);    /* of the table */
 uint64_t shop_nrecords(struct shop *s);
