@@ -69,19 +69,31 @@ def private_bytes(pid):
                    if line.startswith("Private_"))
 
 
-def holds_claim(pid):
-    """Does the process hold a byte of the file "workers"?  That is what a
-    claim is, as long as it lives."""
+def locks(pid, ending):
+    """How many locks the process holds on a file of that name."""
     folder = "/proc/%d/fd" % pid
+    n = 0
     for fd in os.listdir(folder):
         try:
             name = os.readlink(os.path.join(folder, fd))
             with open("/proc/%d/fdinfo/%s" % (pid, fd)) as file:
-                if name.endswith("/workers") and "lock:" in file.read():
-                    return True
+                if name.endswith(ending):
+                    n += file.read().count("lock:")
         except OSError:
             pass
-    return False
+    return n
+
+
+def holds_claim(pid):
+    """Does the process hold a byte of the file "workers"?  That is what a
+    claim is, as long as it lives."""
+    return locks(pid, "/workers") > 0
+
+
+def waits(pid):
+    """Does it wait for another one's request?  One byte of the file "waiting"
+    is its seat as a worker, a second one that of a waiter."""
+    return locks(pid, "/waiting") > 1
 
 
 def describe(pid):
