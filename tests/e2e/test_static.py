@@ -44,8 +44,11 @@ class Static(unittest.TestCase):
     def test_version_says_what_is_inside(self):
         inside = {"tasks.fcgi": ["cjson", "lmdb", "openssl", "libfcgi",
                                  "libunistring", "glibc"],
+                  "guard.fcgi": ["lmdb", "openssl", "libfcgi", "glibc"],
                   "idem": ["lmdb", "openssl", "glibc"]}
         for name, wanted in inside.items():
+            if name not in PROGRAMS:
+                continue
             out = subprocess.run([os.path.join(STATIC, name), "--version"],
                                  capture_output=True, check=True,
                                  text=True).stdout
