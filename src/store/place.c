@@ -140,23 +140,34 @@ judge(const struct place *p, place_fs_fn fs_type)
 	return err;
 }
 
+/* The name is cut here, so that the advice behind it fits. */
+static enum idem_err
+too_long(const struct place *p, const char *path)
+{
+	idem_log(p->log, IDEM_ERROR, "store %.200s...: its name is too long: "
+	    "set IDEM_STORE to a shorter one", path);
+	return IDEM_EREFUSED;
+}
+
 /* Replace p->path by what it means, so that neither chdir() nor a moved link
  * changes it. */
 static enum idem_err
 make_real(struct place *p)
 {
 	char *real = realpath(p->path, NULL);
-	enum idem_err err;
+	enum idem_err err = IDEM_OK;
 
 	if (real == NULL)
 		return errno == ENOMEM ? IDEM_ENOMEM :
 		    fail(p, "realpath", errno, errno == ENOENT ?
 		    "start the web program first, it makes the store" :
 		    "every directory above it must let this user pass");
-	err = text_format(p->path, sizeof p->path, "%s", real);
+	if (strlen(real) >= sizeof p->path - PLACE_NAME_BYTES)
+		err = too_long(p, real);
+	else
+		memcpy(p->path, real, strlen(real) + 1);
 	free(real);
-	return err == IDEM_OK ? IDEM_OK : fail(p, "realpath", ENAMETOOLONG,
-	    "set IDEM_STORE to a shorter one");
+	return err;
 }
 
 enum idem_err
@@ -186,11 +197,8 @@ place_open(struct place *p, struct idem_span path, bool create,
 enum idem_err
 place_file(const struct place *p, const char *name, char path[PATH_MAX])
 {
-	if (text_format(path, PATH_MAX, "%s/%s", p->path, name) == IDEM_OK)
-		return IDEM_OK;
-	idem_log(p->log, IDEM_ERROR, "store %s: its name is too long: set "
-	    "IDEM_STORE to a shorter one", p->path);
-	return IDEM_EREFUSED;
+	return text_format(path, PATH_MAX, "%s/%s", p->path, name) == IDEM_OK ?
+	    IDEM_OK : too_long(p, p->path);
 }
 
 bool

@@ -11,6 +11,7 @@
 #include "idem/store.h"
 
 #define PLACE_FILES_MAX 4
+#define PLACE_NAME_BYTES 16 /* "/sightings", the longest name in it, fits */
 
 /* Type of the file system that fd lies on, as statfs(2) says; -1 with errno. */
 typedef long (*place_fs_fn)(int fd);
@@ -34,8 +35,9 @@ struct place {
 /*
  * Find the directory, make it (0700) where create says so, and judge it.
  * fs_type is place_fs_type but in tests.
- * IDEM_EREFUSED: no directory, of another user, or on a file system of the
- * network; IDEM_ESTORE: it is not there or cannot be looked at.  Logged.
+ * IDEM_EREFUSED: no directory, of another user, on a file system of the
+ * network, or with so long a name that its files could have none; IDEM_ESTORE:
+ * it is not there or cannot be looked at.  Logged.
  */
 IDEM_MUST_CHECK enum idem_err
 place_open(struct place *p, struct idem_span path, bool create,

@@ -128,6 +128,55 @@ names_that_are_no_directory(void **state)
 	    "make the directory above it, and let this user write there");
 }
 
+/* Folders below one another, each with a name of 199 bytes at the most, until
+ * the path of the innermost is n bytes long; then without them again. */
+static void
+make_deep(const char *top, char path[PATH_MAX], size_t n)
+{
+	size_t at = strlen(top);
+
+	memcpy(path, top, at);
+	while (at < n) {
+		size_t more = n - at < 400 ? (n - at + 1) / 2 : 200;
+
+		if (n - at <= 200)
+			more = n - at;
+		memset(path + at, 'd', more);
+		path[at] = '/';
+		at += more;
+		path[at] = '\0';
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+}
+
+static void
+remove_deep(const char *top, char path[PATH_MAX])
+{
+	while (strlen(path) > strlen(top)) {
+		assert_int_equal(rmdir(path), 0);
+		*strrchr(path, '/') = '\0';
+	}
+}
+
+/* Said where the place is judged: LMDB and the locks have names in it, too. */
+static void
+a_path_without_room_for_its_files(void **state)
+{
+	struct kit *k = *state;
+	struct place p;
+	char path[PATH_MAX], file[PATH_MAX];
+
+	make_deep(k->dir, path, PATH_MAX - 17);
+	assert_int_equal(open_at(k, &p, path, false), IDEM_OK);
+	assert_int_equal(place_file(&p, "sightings", file), IDEM_OK);
+	remove_deep(k->dir, path);
+	make_deep(k->dir, path, PATH_MAX - 16);
+	assert_int_equal(open_at(k, &p, path, false), IDEM_EREFUSED);
+	kit_logged(k, "ddd...: its name is too long: set IDEM_STORE to a "
+	    "shorter one");
+	remove_deep(k->dir, path);
+}
+
 static long type_for_test; /* what statfs says in the next test */
 
 static long
@@ -305,6 +354,7 @@ main(void)
 		TEST(makes_a_directory_of_its_own),
 		TEST(a_link_and_a_relative_path_become_real),
 		TEST(names_that_are_no_directory),
+		TEST(a_path_without_room_for_its_files),
 		TEST(network_file_systems_are_refused),
 		TEST(the_kernel_knows_this_file_system),
 		TEST(another_owner_is_refused),
