@@ -182,8 +182,9 @@ idem_store_look(struct idem_store *s, struct idem_op *op);
  * the map: only CLAIM, ONCE and APPLY); IDEM_EMOVED; IDEM_ENEWER;
  * IDEM_ECORRUPT; IDEM_EBUSY (no free lock, or nobody committed for wait_ms);
  * IDEM_ESTORE (a commit that failed on the disk may still be there after a
- * restart; its record is then an orphan); IDEM_ENOMEM; what the handler
- * returned.  The cause went to the log.
+ * restart; its record is then an orphan); IDEM_ENOMEM (it may have happened
+ * where there was no memory for its answer); what the handler returned.  The
+ * cause went to the log.
  */
 IDEM_MUST_CHECK enum idem_err
 idem_store_submit(struct idem_store *s, struct idem_op *op);

@@ -57,10 +57,14 @@ run(void *arg, struct idem_span request, struct idem_buf *result)
 {
 	struct lmdb_store *s = arg;
 	struct idem_op op = { .verdict = IDEM_ABSENT_KEY };
-	enum idem_err err = op_decode(request, &op);
+	size_t room = 0;
+	enum idem_err err = op_decode(request, &op, &room);
 
-	op.answer = &s->answer;
 	idem_buf_reset(&s->answer);
+	if (room > 0) {
+		s->answer.max_bytes = room; /* fails here as it would there */
+		op.answer = &s->answer;
+	}
 	if (err == IDEM_OK)
 		err = run_nested(s, &op, result);
 	if (s->batch.full)

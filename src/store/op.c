@@ -31,23 +31,29 @@ op_encode(const struct idem_op *op, op_program program, struct idem_buf *out)
 	wr_i64(out, op->min_keep_ms);
 	wr_u64(out, op->max_keys);
 	wr_u64(out, op->kept_bytes);
+	wr_u64(out, op->answer == NULL ? 0 : op->answer->max_bytes);
 	wr_run(out, op->input);
 }
 
 static bool
-sound(const struct reader *r, const struct idem_op *op, unsigned flags)
+sound(const struct reader *r, const struct idem_op *op, unsigned flags,
+    size_t room)
 {
+	bool handler = op->apply != 0;
+
 	return !r->bad && r->rest.n == 0 && (unsigned)op->kind < IDEM_NOPS &&
 	    flags <= (FLAG_RETRY | FLAG_EVICT | FLAG_INPUT) &&
-	    op->kept_bytes <= op->input.n;
+	    op->kept_bytes <= op->input.n && (!handler || room > 0) &&
+	    (handler || op->kind != IDEM_OP_APPLY);
 }
 
 enum idem_err
-op_decode(struct idem_span bytes, struct idem_op *out)
+op_decode(struct idem_span bytes, struct idem_op *out, size_t *room)
 {
 	struct reader r = reader_of(bytes);
 	struct idem_op op = { .verdict = IDEM_ABSENT_KEY };
 	unsigned flags;
+	size_t answer_max;
 
 	(void)rd_u64(&r); /* the program: see op_is_for() */
 	op.apply = rd_u16(&r);
@@ -65,14 +71,16 @@ op_decode(struct idem_span bytes, struct idem_op *out)
 	op.min_keep_ms = rd_i64(&r);
 	op.max_keys = rd_u64(&r);
 	op.kept_bytes = rd_u64(&r);
+	answer_max = rd_u64(&r);
 	op.input = rd_run(&r);
-	if (!sound(&r, &op, flags))
+	if (!sound(&r, &op, flags, answer_max))
 		return IDEM_ECORRUPT;
 	op.retry = flags & FLAG_RETRY;
 	op.evict = flags & FLAG_EVICT;
 	if (!(flags & FLAG_INPUT))
 		op.input = IDEM_ABSENT;
 	*out = op;
+	*room = answer_max;
 	return IDEM_OK;
 }
 

@@ -14,16 +14,18 @@
  */
 typedef uint64_t op_program;
 
-/* Append op, all but answer, verdict and took_over. */
+/* Append op, of answer only how long it may get, without verdict and
+ * took_over. */
 void op_encode(const struct idem_op *op, op_program program,
     struct idem_buf *out);
 
 /*
- * The operation again; input is borrowed from bytes, answer is NULL.
+ * The operation again; input is borrowed from bytes, answer is NULL.  *room is
+ * the ceiling of the asker's answer, 0: none is wanted.
  * IDEM_ECORRUPT: bytes that op_encode() did not write.
  */
 IDEM_MUST_CHECK enum idem_err
-op_decode(struct idem_span bytes, struct idem_op *out);
+op_decode(struct idem_span bytes, struct idem_op *out, size_t *room);
 
 /* May a process of this program run what stands in bytes? */
 bool op_is_for(struct idem_span bytes, op_program program);

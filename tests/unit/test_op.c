@@ -9,22 +9,26 @@
 #define TIMES16(c) TIMES8(c) TIMES8(c)
 #define TIMES32(c) TIMES16(c) TIMES16(c)
 
-/* program, apply, kind, flags, recipe, apply_flags; then id to kept_bytes */
+/* program, apply, kind, flags, recipe, apply_flags; then id to kept_bytes,
+ * and how long the answer may get */
 #define HEAD "\1\2\3\4\5\6\7\x08" "\x12\x34" "\2" "\7" "\1" "\x80\0\0\x2a"
 #define FIELDS TIMES32("i") TIMES32("f") TIMES16("t") TIMES16("r") \
 	"\0\0\1\x8b\xcf\xe5\x68\0" "\0\0\0\0\x05\x26\x5c\0" \
 	"\0\0\0\0\x9a\x7e\xc8\0" "\0\0\0\0\0\x36\xee\x80" \
-	"\0\0\0\0\0\x0f\x42\x40" "\0\0\0\0\0\0\0\2"
+	"\0\0\0\0\0\x0f\x42\x40" "\0\0\0\0\0\0\0\2" \
+	"\0\0\0\0\0\0\4\0"
 #define INPUT "\0\0\0\3" "a\0b"
 
 static const char whole[] = HEAD FIELDS INPUT;
 #define KIND_AT 10
 #define FLAGS_AT 11
-#define KEPT_AT (sizeof whole - 1 - 8)
+#define KEPT_AT (sizeof whole - 1 - 16)
+#define ROOM_AT (KEPT_AT + 7)
 
 static struct idem_op
 the_op(void)
 {
+	static struct idem_buf answer = { .max_bytes = 1024 };
 	struct idem_op op = {
 		.kind = IDEM_OP_FINISH,
 		.apply = 0x1234,
@@ -39,6 +43,7 @@ the_op(void)
 		.max_keys = 1000000,
 		.input = { "a\0b", 3 },
 		.kept_bytes = 2,
+		.answer = &answer,
 	};
 
 	memset(op.id, 'i', sizeof op.id);
@@ -66,10 +71,11 @@ static void
 comes_back_as_it_was(void **state)
 {
 	struct idem_op op, was = the_op();
+	size_t room;
 
 	(void)state;
 	assert_int_equal(op_decode((struct idem_span){ whole,
-	    sizeof whole - 1 }, &op), IDEM_OK);
+	    sizeof whole - 1 }, &op, &room), IDEM_OK);
 	assert_int_equal(op.kind, was.kind);
 	assert_int_equal(op.apply, was.apply);
 	assert_int_equal(op.apply_flags, was.apply_flags);
@@ -89,6 +95,7 @@ comes_back_as_it_was(void **state)
 	assert_int_equal(op.kept_bytes, was.kept_bytes);
 	assert_span(op.input, IDEM_LIT("a\0b"));
 	assert_null(op.answer);
+	assert_int_equal(room, 1024);
 }
 
 /* To release a key is another order than to finish it with an empty answer. */
@@ -98,6 +105,7 @@ an_absent_input_stays_absent(void **state)
 	static const struct idem_span inputs[] = { { NULL, 0 }, { "", 0 } };
 	struct idem_op op = the_op(), back;
 	struct idem_buf b;
+	size_t room;
 
 	(void)state;
 	idem_buf_init(&b, 1024);
@@ -106,7 +114,8 @@ an_absent_input_stays_absent(void **state)
 		idem_buf_reset(&b);
 		op.input = inputs[i];
 		op_encode(&op, 1, &b);
-		assert_int_equal(op_decode(idem_buf_span(&b), &back), IDEM_OK);
+		assert_int_equal(op_decode(idem_buf_span(&b), &back, &room),
+		    IDEM_OK);
 		assert_int_equal(back.input.p == NULL, i == 0);
 		assert_int_equal(back.input.n, 0);
 	}
@@ -122,22 +131,29 @@ what_nobody_wrote_is_refused(void **state)
 	} rows[] = {
 		{ KIND_AT, 7 }, { KIND_AT, '\xff' }, { FLAGS_AT, 8 },
 		{ KEPT_AT, 4 }, { KEPT_AT - 7, 1 },
+		{ ROOM_AT, 0 }, /* a handler without room for its answer */
 		{ sizeof whole - 1 - 4, 2 }, /* a byte behind the input */
 		{ sizeof whole - 1 - 4, 4 },
 	};
 	char bytes[sizeof whole];
 	struct idem_op op;
+	size_t room;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		memcpy(bytes, whole, sizeof whole);
 		bytes[rows[i].at] = rows[i].byte;
 		assert_int_equal(op_decode((struct idem_span){ bytes,
-		    sizeof whole - 1 }, &op), IDEM_ECORRUPT);
+		    sizeof whole - 1 }, &op, &room), IDEM_ECORRUPT);
 	}
+	memcpy(bytes, whole, sizeof whole);
+	bytes[8] = bytes[9] = 0;
+	bytes[KIND_AT] = 6; /* a handler alone, and none is named */
+	assert_int_equal(op_decode((struct idem_span){ bytes,
+	    sizeof whole - 1 }, &op, &room), IDEM_ECORRUPT);
 	for (size_t n = 0; n < sizeof whole - 1; n++)
 		assert_int_equal(op_decode((struct idem_span){ whole, n },
-		    &op), IDEM_ECORRUPT);
+		    &op, &room), IDEM_ECORRUPT);
 }
 
 static void

@@ -937,10 +937,14 @@ static const struct {
 	CASE(closing_nothing_is_fine),
 };
 
-/* Which case on which back end: *state until setup has opened the store. */
+/* LMDB with single commits, and as a member of the group commit. */
+enum backend { MEMORY, ALONE, GROUP };
+#define NBACKENDS ((size_t)GROUP + 1)
+
+/* Which case on which back end. */
 struct which {
 	size_t at;
-	bool memory;
+	enum backend backend;
 	struct kit kit;
 };
 
@@ -949,7 +953,9 @@ setup(void **state)
 {
 	struct which *w = *state;
 
-	kit_open(&w->kit, w->memory);
+	kit_make(&w->kit, w->backend == MEMORY);
+	w->kit.durable = w->backend == GROUP;
+	assert_int_equal(kit_reopen(&w->kit, true), IDEM_OK);
 	return 0;
 }
 
@@ -970,19 +976,19 @@ one_case(void **state)
 	cases[w->at].fn(&w->kit);
 }
 
-#define NBACKENDS 2
 int
 main(void)
 {
 	static struct which which[COUNT(cases) * NBACKENDS];
 	static struct CMUnitTest tests[COUNT(which)];
 	static char names[COUNT(which)][80];
+	static const char *const backends[] = { "memory", "lmdb", "group" };
 
 	for (size_t i = 0; i < COUNT(which); i++) {
 		which[i].at = i / NBACKENDS;
-		which[i].memory = i % NBACKENDS == 0;
+		which[i].backend = (enum backend)(i % NBACKENDS);
 		if (text_format(names[i], sizeof names[i], "%s: %s",
-		    which[i].memory ? "memory" : "lmdb",
+		    backends[which[i].backend],
 		    cases[which[i].at].name) != IDEM_OK)
 			return 1;
 		tests[i] = (struct CMUnitTest){ names[i], one_case, setup,
