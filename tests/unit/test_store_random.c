@@ -9,6 +9,7 @@
 #include "base/text.h"
 
 #define NSCRIPTS 12
+#define NGROUP 1    /* of them also on the group commit */
 #define NOPS 500   /* a script */
 #define NKEYS 6
 #define NTOKENS 40 /* of each script, newest first in use */
@@ -110,14 +111,16 @@ carry_out(struct kit *k, const struct step *s, struct idem_buf *out)
 }
 
 static void
-compare(struct kit kits[2], const struct step *s, struct idem_buf out[2])
+compare(struct kit *kits, size_t n, const struct step *s, struct idem_buf *out)
 {
-	for (int i = 0; i < 2; i++)
+	for (size_t i = 0; i < n; i++)
 		carry_out(&kits[i], s, &out[i]);
-	assert_span(idem_buf_span(&out[1]), idem_buf_span(&out[0]));
-	for (int i = 0; i < 2; i++)
+	for (size_t i = 1; i < n; i++)
+		assert_span(idem_buf_span(&out[i]), idem_buf_span(&out[0]));
+	for (size_t i = 0; i < n; i++)
 		kit_dump(kits[i].store, &out[i]);
-	assert_span(idem_buf_span(&out[1]), idem_buf_span(&out[0]));
+	for (size_t i = 1; i < n; i++)
+		assert_span(idem_buf_span(&out[i]), idem_buf_span(&out[0]));
 }
 
 /* How often each verdict came, so that a dull script is noticed. */
@@ -148,38 +151,50 @@ distinct_verdicts(struct script r)
 	return n;
 }
 
+/* Memory, LMDB, and the group commit, which waits for the disk at each step. */
+static void
+open_kits(struct kit *kits, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		kit_make(&kits[i], i == 0);
+		kits[i].durable = i == 2;
+		assert_int_equal(kit_reopen(&kits[i], true), IDEM_OK);
+	}
+}
+
 static void
 scripts_agree(void **state)
 {
-	struct idem_buf out[2];
-	struct kit kits[2];
+	struct idem_buf out[3];
+	struct kit kits[3];
 
 	(void)state;
-	idem_buf_init(&out[0], 1 << 20);
-	idem_buf_init(&out[1], 1 << 20);
+	for (size_t i = 0; i < 3; i++)
+		idem_buf_init(&out[i], 1 << 20);
 	for (uint64_t seed = 1; seed <= NSCRIPTS; seed++) {
 		struct script r = { .seed = seed * 0x9e3779b97f4a7c15 };
+		size_t n = seed <= NGROUP ? 3 : 2;
 		uint64_t nbad;
 
 		/* all eleven but one at least */
 		assert_in_range(distinct_verdicts(r), 10, 11);
-		kit_open(&kits[0], true);
-		kit_open(&kits[1], false);
+		open_kits(kits, n);
 		for (int i = 0; i < NOPS; i++) {
 			struct step s = random_step(&r);
 
 			print_message("    seed %d op %d kind %d key %c\n",
 			    (int)seed, i, (int)s.what, s.key);
-			compare(kits, &s, out);
+			compare(kits, n, &s, out);
 		}
-		assert_int_equal(idem_store_check(kits[1].store, &nbad),
-		    IDEM_OK);
-		assert_int_equal(nbad, 0);
-		kit_close(&kits[0]);
-		kit_close(&kits[1]);
+		for (size_t i = 0; i < n; i++) {
+			assert_int_equal(idem_store_check(kits[i].store, &nbad),
+			    IDEM_OK);
+			assert_int_equal(nbad, 0);
+			kit_close(&kits[i]);
+		}
 	}
-	idem_buf_free(&out[0]);
-	idem_buf_free(&out[1]);
+	for (size_t i = 0; i < 3; i++)
+		idem_buf_free(&out[i]);
 }
 
 int
