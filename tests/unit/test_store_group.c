@@ -1,12 +1,13 @@
 /*
  * test_store_group.c - the LMDB back end as a member of the group commit: what
- * others left in the shared file, a full disk, memory between two operations.
+ * others left in the shared file, long answers, full maps and disks, memory.
  */
 #include "storekit.h"
 
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "puppet.h"
@@ -159,6 +160,135 @@ a_leader_that_stands_still(void **state)
 	group_unpeek(&shared);
 }
 
+/* A handler that answers at length to a short request, and counts. */
+static enum idem_err
+long_answer(void *arg, struct idem_tables *t, const struct idem_op *op,
+    struct idem_buf *answer, struct idem_applied *out)
+{
+	static const struct idem_span key = IDEM_LIT_INIT("ran");
+	struct idem_span before;
+	char count[2] = { '1', '\0' };
+	enum idem_err err;
+
+	(void)arg;
+	(void)op;
+	if ((err = idem_tables_get(t, 0, key, &before)) != IDEM_OK)
+		return err;
+	if (before.n == 1)
+		count[0] = (char)(before.p[0] + 1);
+	for (int i = 0; i < 5000; i++)
+		idem_buf_putc(answer, 'x');
+	*out = (struct idem_applied){ .effect = IDEM_DONE, .kept_bytes = 5000 };
+	return idem_tables_put(t, 0, key, span_of(count));
+}
+
+/* What fits no slot was not done: who asked does it, leading. */
+static void
+an_answer_longer_than_a_slot(void **state)
+{
+	static const struct step after[] = {
+		{ SEE, .walk = "1aD", .table = "ran=1" },
+	};
+	const enum kit_do kinds[] = { ONCE, CLAIM };
+	const enum idem_verdict verdicts[] = { IDEM_STORED, IDEM_REPLAY };
+	struct kit *k = *state;
+
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	k->apply = long_answer;
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		struct step s = { .what = kinds[i], .key = 'a',
+			.token = '1' };
+		struct idem_op op;
+
+		kit_op(k, &s, &op);
+		op.apply = kinds[i] == ONCE;
+		assert_int_equal(idem_store_submit(k->store, &op), IDEM_OK);
+		assert_int_equal(op.verdict, verdicts[i]);
+		assert_int_equal(k->answer.n, 5000);
+		assert_int_equal(k->answer.p[4999], 'x');
+		KIT_RUN(k, after);
+	}
+}
+
+static void
+the_map_grows_under_a_batch(void **state)
+{
+	struct kit *k = *state;
+	struct idem_room room;
+
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	for (unsigned char key = 1; key <= 40; key++)
+		assert_int_equal(store_answer(k, key, 512 * KIB), IDEM_OK);
+	assert_int_equal(idem_store_room(k->store, &room), IDEM_OK);
+	assert_true(room.used_bytes > 20 << 20);
+	assert_int_equal(room.nrecords, 40);
+}
+
+/* Nothing new begins near the limit; what runs has room up to twice that. */
+static void
+a_full_store(void **state)
+{
+	static const struct step before[] = {
+		{ CLAIM, 'a', '1', .verdict = IDEM_CLAIMED },
+		{ CLAIM, 'b', '2', .verdict = IDEM_CLAIMED },
+	};
+	static const struct step full[] = {
+		{ CLAIM, 'd', '4', .err = IDEM_EFULL },
+		{ FINISH, 'a', '1', .input = "a", .verdict = IDEM_STORED },
+	};
+	static char beyond[5 * 1024 * KIB];
+	struct step s = { .what = FINISH, .key = 'b', .token = '2' };
+	struct kit *k = *state;
+	struct idem_op op;
+	enum idem_err err = IDEM_OK;
+	unsigned char key = 0;
+
+	k->max_bytes = 2048 * KIB;
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	KIT_RUN(k, before);
+	while (err == IDEM_OK && key < 100)
+		err = store_answer(k, ++key, 128 * KIB);
+	assert_int_equal(err, IDEM_EFULL);
+	kit_logged(k, "the store is full: IDEM_MAX_STORE=2097152 is met, ");
+	KIT_RUN(k, full);
+	/* the work is done, so "full" would be the wrong thing to say */
+	kit_op(k, &s, &op);
+	op.input = (struct idem_span){ beyond, sizeof beyond };
+	op.kept_bytes = sizeof beyond;
+	assert_int_equal(idem_store_submit(k->store, &op), IDEM_ESTORE);
+	assert_true(idem_store_alive(k->store, op.token));
+}
+
+/* Too many processes: the next write asks for a slot again, instead of going
+ * without the group for ever. */
+static void
+no_free_slot(void **state)
+{
+	static const struct step busy[] = {
+		{ CLAIM, 'a', '1', .err = IDEM_EBUSY },
+	};
+	static const struct step free_again[] = {
+		{ CLAIM, 'a', '1', .verdict = IDEM_CLAIMED, .walk = "1aR" },
+	};
+	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET,
+		.l_start = ((off_t)1 << 40) + 16, .l_len = 1024 };
+	struct kit *k = *state;
+	const struct lmdb_store *s;
+	int fd;
+
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	fd = open(kit_path(k, "store/group.1"), O_RDWR | O_CREAT | O_CLOEXEC,
+	    0600);
+	assert_int_equal(fcntl(fd, F_OFD_SETLK, &l), 0);
+	KIT_RUN(k, busy);
+	kit_logged(k, "/store/group.1: no group commit: no free slot: too many "
+	    "processes");
+	assert_int_equal(close(fd), 0);
+	KIT_RUN(k, free_again);
+	s = k->store->self;
+	assert_non_null(s->group);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
@@ -169,6 +299,10 @@ main(void)
 		TEST(a_full_disk),
 		TEST(a_large_operation_leaves_no_large_buffers),
 		TEST(a_leader_that_stands_still),
+		TEST(an_answer_longer_than_a_slot),
+		TEST(the_map_grows_under_a_batch),
+		TEST(a_full_store),
+		TEST(no_free_slot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
