@@ -231,6 +231,7 @@ a_full_store(void **state)
 	static const struct step before[] = {
 		{ CLAIM, 'a', '1', .verdict = IDEM_CLAIMED },
 		{ CLAIM, 'b', '2', .verdict = IDEM_CLAIMED },
+		{ CLAIM, 'c', '3', .verdict = IDEM_CLAIMED },
 	};
 	static const struct step full[] = {
 		{ CLAIM, 'd', '4', .err = IDEM_EFULL },
@@ -238,6 +239,7 @@ a_full_store(void **state)
 	};
 	static char beyond[5 * 1024 * KIB];
 	struct step s = { .what = FINISH, .key = 'b', .token = '2' };
+	struct step t = { .what = FINISH, .key = 'c', .token = '3' };
 	struct kit *k = *state;
 	struct idem_op op;
 	enum idem_err err = IDEM_OK;
@@ -251,8 +253,13 @@ a_full_store(void **state)
 	assert_int_equal(err, IDEM_EFULL);
 	kit_logged(k, "the store is full: IDEM_MAX_STORE=2097152 is met, ");
 	KIT_RUN(k, full);
-	/* the work is done, so "full" would be the wrong thing to say */
 	kit_op(k, &s, &op);
+	op.input = (struct idem_span){ beyond, 1024 * KIB };
+	op.kept_bytes = 1024 * KIB;
+	assert_int_equal(idem_store_submit(k->store, &op), IDEM_OK);
+	assert_int_equal(op.verdict, IDEM_STORED);
+	/* the work is done, so "full" would be the wrong thing to say */
+	kit_op(k, &t, &op);
 	op.input = (struct idem_span){ beyond, sizeof beyond };
 	op.kept_bytes = sizeof beyond;
 	assert_int_equal(idem_store_submit(k->store, &op), IDEM_ESTORE);
