@@ -339,6 +339,31 @@ a_request_that_kills_is_not_run_a_third_time(void **state)
 		assert_ends(p[i]);
 }
 
+/* Leaders that die at the commit are no fault of the request they ran last. */
+static void
+a_death_at_the_commit_blames_no_request(void **state)
+{
+	struct stage *s = *state;
+	struct puppet *p[3] = { puppet_open(s, 1, 0), puppet_open(s, 1, 0),
+		puppet_open(s, 1, 0) };
+
+	puppet_ask(p[2], arm("group-pending:stop"));
+	puppet_tell(p[2], order(3, FAKE_ADD));
+	puppet_until_stopped(p[2]);
+	for (uint32_t i = 0; i < 2; i++) {
+		puppet_ask(p[i], (struct puppet_order){ .verb = PUPPET_DIE_AT,
+		    .step = FAKE_WRITTEN, .nth = 1 });
+		puppet_tell(p[i], order(i + 1, FAKE_ADD));
+		puppet_killed(&p[i]);
+	}
+	puppet_go_on(p[2]);
+	assert_outcome(puppet_reply(p[2]), 3, FAKE_DID);
+	assert_int_equal(fake_times(s->fake, 1), 1);
+	assert_int_equal(fake_times(s->fake, 2), 1);
+	assert_int_equal(fake_times(s->fake, 3), 1);
+	assert_ends(p[2]);
+}
+
 static void
 a_long_request_takes_the_others_along(void **state)
 {
@@ -758,6 +783,7 @@ main(void)
 		CASE(a_request_that_fails_hurts_nobody),
 		CASE(a_request_that_spoils_the_batch_fails_alone),
 		CASE(a_request_that_kills_is_not_run_a_third_time),
+		CASE(a_death_at_the_commit_blames_no_request),
 		CASE(a_long_request_takes_the_others_along),
 		CASE(a_full_store_grows_or_takes_what_still_fits),
 		CASE(a_store_that_fails_fails_all),
