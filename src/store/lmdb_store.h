@@ -23,8 +23,8 @@ struct lmdb_store {
 	struct idem_store *base;
 	struct kv *kv;
 	struct place place;
-	bool looked;             /* and so at the place, for a submit that
-	                          * follows at once */
+	bool looked;             /* in vain, and so at the place, for the
+	                          * submit that follows at once */
 	struct idem_buf head;    /* of a record, while it is written */
 	uint64_t max_bytes;
 	bool counted;            /* the pages in use, when last counted: */

@@ -19,10 +19,10 @@ lmdb_look(void *self, struct idem_op *op)
 	struct kv_txn t;
 	enum idem_err err;
 
+	s->looked = false;
 	if ((err = place_same(&s->place)) != IDEM_OK ||
 	    (err = kv_begin(s->kv, false, &t)) != IDEM_OK)
 		return err;
-	s->looked = true;
 	err = lmdb_find(s, &t, op->id, &f);
 	if (err == IDEM_OK && f.there && !record_expired(&f.r, op->now_ms)) {
 		if (f.r.recipe != op->recipe)
@@ -33,6 +33,7 @@ lmdb_look(void *self, struct idem_op *op)
 			err = lmdb_replay(s, &f, op);
 	}
 	kv_abort(&t);
+	s->looked = err == IDEM_OK && op->verdict == IDEM_ABSENT_KEY;
 	return err;
 }
 

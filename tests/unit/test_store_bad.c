@@ -411,6 +411,28 @@ a_replaced_directory(void **state)
 	kit_run(k, &(struct step){ SEE, .walk = "" }, 1);
 }
 
+/* A replay looks at the place for itself, not for a write that comes later. */
+static void
+a_directory_replaced_after_a_replay(void **state)
+{
+	static const struct step replay[] = {
+		{ LOOK, 'a', .verdict = IDEM_REPLAY, .answer = "answer of a" },
+	};
+	static const struct step write[] = {
+		{ APPLY, .script = "put 0 x 1", .err = IDEM_EMOVED },
+	};
+	struct kit *k = *state;
+	char old[512];
+
+	assert_int_equal(text_format(old, sizeof old, "%s",
+	    kit_path(k, "old")), IDEM_OK);
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	KIT_RUN(k, two_records);
+	KIT_RUN(k, replay);
+	assert_int_equal(rename(kit_path(k, "store"), old), 0);
+	KIT_RUN(k, write);
+}
+
 /* A lock file of its own for each half of the workers would let two write at
  * once. */
 static void
@@ -650,6 +672,7 @@ main(void)
 		TEST(the_environment_of_another_program),
 		TEST(no_room_for_sightings),
 		TEST(a_replaced_directory),
+		TEST(a_directory_replaced_after_a_replay),
 		TEST(a_replaced_lock_file),
 		TEST(a_replaced_workers_file),
 		TEST(an_emptied_data_file),
