@@ -123,6 +123,7 @@ init(struct guard *g, const struct settings *settings,
 		.log = log,
 		.now_ms = keeper_now_ms,
 		.random = keeper_random,
+		.arg = &g->keeper,
 	};
 	g->keeper = (struct keeper){ .settings = settings, .log = log,
 		.engine = &g->engine };
