@@ -8,6 +8,8 @@
 #define T USED_BY(SETTINGS_TASKS)
 #define G USED_BY(SETTINGS_GUARD)
 #define I USED_BY(SETTINGS_IDEM)
+/* A name that is known, so that a file may hold it already. */
+#define NOBODY_YET 0
 
 #define PROCESS .route = false
 #define ROUTE .route = true
@@ -91,7 +93,7 @@ const struct setting settings_table[] = {
 	  .help = "origins that may read the answers" },
 	{ "IDEM_BASE", SETTING_BASE, ROUTE, T | G, TO(base), ALL(""),
 	  .help = "path in front of every route" },
-	{ "IDEM_STATUS", SETTING_SWITCH, ROUTE, T | G, TO(status_for_all),
+	{ "IDEM_STATUS", SETTING_SWITCH, ROUTE, NOBODY_YET, TO(status_for_all),
 	  ALL("off"), .words = { "on", "off" },
 	  .help = "on: the status page is served to more than loopback" },
 	{ "IDEM_WAIT", SETTING_DURATION, ROUTE, T | G, TO(policy.wait_ms),
@@ -104,14 +106,16 @@ const struct setting settings_table[] = {
 	{ "IDEM_TASK_DELAY_MS", SETTING_MS, ROUTE, T, TO(task_delay_ms),
 	  ALL("0"), UP_TO_10M_MS,
 	  .help = "makes the creation of a task slow, for the experiment" },
-	{ "IDEM_PAY_PROVIDER", SETTING_PATH, PROCESS, T, TO(pay_provider),
+	{ "IDEM_PAY_PROVIDER", SETTING_PATH, PROCESS, NOBODY_YET,
+	  TO(pay_provider),
 	  .help = "the program that talks to the payment provider" },
-	{ "IDEM_PAY_TIMEOUT", SETTING_DURATION, PROCESS, T, TO(pay_timeout_ms),
-	  ALL("30s"), UP_TO_1H, .help = "how long it may take" },
-	{ "IDEM_PAY_DELAY_MS", SETTING_MS, PROCESS, T, TO(pay_delay_ms),
-	  ALL("300"), UP_TO_10M_MS,
+	{ "IDEM_PAY_TIMEOUT", SETTING_DURATION, PROCESS, NOBODY_YET,
+	  TO(pay_timeout_ms), ALL("30s"), UP_TO_1H, .help = "how long it may take" },
+	{ "IDEM_PAY_DELAY_MS", SETTING_MS, PROCESS, NOBODY_YET,
+	  TO(pay_delay_ms), ALL("300"), UP_TO_10M_MS,
 	  .help = "how long the shipped provider takes" },
-	{ "IDEM_PAY_LEDGER", SETTING_PATH, PROCESS, T, TO(pay_ledger),
+	{ "IDEM_PAY_LEDGER", SETTING_PATH, PROCESS, NOBODY_YET,
+	  TO(pay_ledger),
 	  .help = "the shipped provider's ledger file" },
 
 	{ "IDEM_BACKEND", SETTING_BACKEND, PROCESS, G, TO(backend),

@@ -44,7 +44,7 @@ put_default(struct idem_buf *b, const struct setting *row)
 	bool agree = true;
 
 	for (size_t p = 0; p < SETTINGS_NPROGRAMS; p++) {
-		if ((row->users & USED_BY(p)) == 0)
+		if (row->users != 0 && (row->users & USED_BY(p)) == 0)
 			continue;
 		if (first == NULL)
 			first = shown(row->dflt[p]);
@@ -73,6 +73,8 @@ put_wanted(struct idem_buf *b, const struct setting *row)
 			idem_buf_printf(b, "%s%s", before, programs[p]);
 			before = ", ";
 		}
+	if (row->users == 0)
+		idem_buf_printf(b, "%sno program yet", before);
 	idem_buf_printf(b, "; %s.", row->route ?
 	    "one request may bring it" : "of the process");
 }
