@@ -54,12 +54,15 @@ read_up_to(struct exchange *x, uint64_t limit, struct idem_buf *body)
 
 /* What was announced, in both places. */
 static enum idem_err
-read_lengths(const struct idem_request *req, struct length *counted,
-    struct length *said)
+read_lengths(const struct exchange *x, const struct idem_request *req,
+    struct length *counted, struct length *said)
 {
 	enum idem_err err = announced(req, IDEM_VAR_CONTENT_LENGTH, counted);
 
-	return err != IDEM_OK ? err : announced(req, IDEM_VAR_LENGTH, said);
+	if (err == IDEM_OK)
+		err = announced(req, IDEM_VAR_LENGTH, said);
+	return err == IDEM_OK && !counted->there && x->end_is_unproved ?
+	    IDEM_ESYNTAX : err;
 }
 
 enum idem_err
@@ -70,10 +73,8 @@ exchange_read_body(struct exchange *x, struct idem_request *req,
 	enum idem_err err;
 
 	idem_buf_reset(body);
-	if ((err = read_lengths(req, &counted, &said)) != IDEM_OK)
+	if ((err = read_lengths(x, req, &counted, &said)) != IDEM_OK)
 		return err;
-	if (!counted.there && x->end_is_unproved)
-		return IDEM_ESYNTAX;
 	if (counted.n > max_bytes || said.n > max_bytes)
 		return IDEM_ETOOBIG;
 	/* one more than allowed shows that there is too much */
@@ -94,7 +95,7 @@ exchange_pass_body(struct exchange *x, const struct idem_request *req,
     exchange_put put, void *arg, uint64_t *nbytes)
 {
 	struct length counted, said;
-	enum idem_err err = read_lengths(req, &counted, &said);
+	enum idem_err err = read_lengths(x, req, &counted, &said);
 	uint64_t end = counted.there ? counted.n : UINT64_MAX;
 	char chunk[CHUNK_BYTES];
 

@@ -454,6 +454,36 @@ keep_up_to_six(void *arg, const void *p, size_t n)
 	return kept->n > 6 ? IDEM_EIO : IDEM_OK;
 }
 
+/* Plain CGI cannot tell a chunked body that broke off from a whole one. */
+static void
+passes_no_unproved_body(void **state)
+{
+	static const char *const chunked[] = { NULL };
+	static const char *const counted[] = { "CONTENT_LENGTH=2", NULL };
+	const struct { const char *const *vars; enum idem_err err; } rows[] = {
+		{ chunked, IDEM_ESYNTAX }, { counted, IDEM_OK },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct server s = { .body = IDEM_LIT("hi"), .piece_bytes = 1 };
+		struct exchange x = exchange_with(&s, rows[i].vars);
+		struct idem_buf scratch, kept;
+		struct idem_request req;
+		uint64_t n;
+
+		x.end_is_unproved = true;
+		idem_buf_init(&scratch, 100);
+		idem_buf_init(&kept, 100);
+		assert_int_equal(idem_request_init(&req, rows[i].vars,
+		    &scratch), IDEM_OK);
+		assert_int_equal(exchange_pass_body(&x, &req, keep_up_to_six,
+		    &kept, &n), rows[i].err);
+		idem_buf_free(&scratch);
+		idem_buf_free(&kept);
+	}
+}
+
 static void
 passes_bodies_of_any_length(void **state)
 {
@@ -561,6 +591,7 @@ main(void)
 		cmocka_unit_test(cgi_takes_no_chunked_body),
 		cmocka_unit_test(cgi_drains_what_was_announced),
 		cmocka_unit_test(passes_bodies_of_any_length),
+		cmocka_unit_test(passes_no_unproved_body),
 		cmocka_unit_test(writes_heads_alone),
 	};
 
