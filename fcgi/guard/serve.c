@@ -102,6 +102,8 @@ answer(struct errand *e)
 	e->call.read_body = errand_read_body;
 	e->call.body_arg = e;
 	e->call.handler_reads = true;
+	e->call.stopping = e->x->stopping;
+	e->call.stopping_arg = e->x->stopping_arg;
 	e->call.keep_cors = e->settings->cors_origins.p == NULL;
 	idem_wrap(&g->engine, &e->call);
 }
