@@ -25,6 +25,9 @@ struct exchange {
 	void *stopping_arg;
 	/* A chunked body that broke off looks as one that is whole. */
 	bool end_is_unproved;
+	/* Set by serve(): the answer broke off behind its head and must not
+	 * look whole.  Plain CGI has no way to say so. */
+	bool broke_off;
 };
 
 /*

@@ -106,6 +106,8 @@ serve_accepted(FCGX_Request *req, exchange_fn serve, void *arg)
 		return FASTCGI_ROLE;
 	x.vars = (const char *const *)req->envp;
 	serve(arg, &x);
+	if (x.broke_off)
+		return FASTCGI_BROKE_OFF;
 	return finish(req);
 }
 

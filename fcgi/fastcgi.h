@@ -13,6 +13,8 @@ enum fastcgi_end {
 	FASTCGI_SERVED,
 	FASTCGI_UNHEARD, /* served, but the web server was gone before the
 	                  * answer was written */
+	FASTCGI_BROKE_OFF, /* so did the answer: no END_REQUEST was sent, and
+	                    * the web server sees that */
 	FASTCGI_NOTHING, /* closed, silent, half-sent or no FastCGI */
 	FASTCGI_CUT,     /* the parameters broke off; not served */
 	FASTCGI_ROLE     /* for an authorizer or a filter; not served */

@@ -75,6 +75,10 @@ say_end(struct loop *l, enum fastcgi_end end)
 		idem_log(&l->log, IDEM_INFO, "the web server closed its "
 		    "connection before the whole answer was written");
 		break;
+	case FASTCGI_BROKE_OFF:
+		idem_log(&l->log, IDEM_WARN, "closed a connection in the "
+		    "middle of an answer, as the answer broke off");
+		break;
 	case FASTCGI_NOTHING:
 		idem_log(&l->log, IDEM_INFO, "dropped a connection without a "
 		    "whole FastCGI request");

@@ -193,6 +193,7 @@ problem(struct errand *e, enum idem_problem which, enum idem_effect effect)
 {
 	if (!e->sent)
 		idem_call_problem(&e->call, which);
+	e->x->broke_off = e->sent;
 	return effect;
 }
 

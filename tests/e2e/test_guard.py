@@ -260,11 +260,23 @@ class GuardCases:
         self.assertCharges(1)
 
 
-class GuardCgi(GuardCases, ShopCase):
+class BrokenOff:
+    """lighttpd collects an answer and takes a connection that closes for its
+    end, with the guard or without it."""
+
+    def test_an_answer_that_broke_off_does_not_look_whole(self):
+        n = len(self.site.waiting()) + 1
+        pending = self.send_buy(None, "wait")
+        os.kill(self.wait_for(n), signal.SIGKILL)
+        with self.assertRaises((ConnectionError, ValueError)):
+            self.fail(pending.answer())
+
+
+class GuardCgi(BrokenOff, GuardCases, ShopCase):
     pass
 
 
-class GuardFpm(GuardCases, ShopCase):
+class GuardFpm(BrokenOff, GuardCases, ShopCase):
     by_fpm = True
 
     def test_php_is_not_there_and_comes_back(self):

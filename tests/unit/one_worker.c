@@ -91,6 +91,7 @@ serve(void *app, struct exchange *x)
 		assert_int_equal(io_read(here->wait, &c, 1), 1);
 	if (span_eq(req.target, IDEM_LIT("/leave")))
 		here->leaving = true;
+	x->broke_off = span_eq(req.target, IDEM_LIT("/broken"));
 	if (span_eq(req.target, IDEM_LIT("/warn")))
 		idem_log(app, IDEM_WARN, "look here");
 	err = exchange_read_body(x, &req, 100000, &body);

@@ -107,6 +107,30 @@ keep_conn_does_not_keep_the_worker(void **state)
 	one_worker_stop(o);
 }
 
+/* The web server must not take what it has for all there is. */
+static void
+answers_that_broke_off_have_no_end(void **state)
+{
+	static const char *const vars[] = { "REQUEST_URI=/broken", NULL };
+	struct one_worker *o = *state;
+	struct fcgi_answer a;
+	int fd;
+
+	one_worker_start(o);
+	for (int i = 0; i < 2; i++) {
+		fd = one_worker_dial(o);
+		send_request(fd, vars, IDEM_LIT(""));
+		one_worker_hear(o, 'S');
+		fcgi_read_answer(fd, &a);
+		assert_false(a.ended);
+		fcgi_answer_free(&a);
+		assert_int_equal(close(fd), 0);
+	}
+	one_worker_stop(o);
+	expect_logged(o, "closed a connection in the middle of an answer, as "
+	    "the answer broke off");
+}
+
 static void
 warnings_go_to_the_web_server_too(void **state)
 {
@@ -308,6 +332,7 @@ main(void)
 		WITH_WORKER(bodies_are_counted),
 		WITH_WORKER(a_refused_body_does_not_lose_the_answer),
 		WITH_WORKER(keep_conn_does_not_keep_the_worker),
+		WITH_WORKER(answers_that_broke_off_have_no_end),
 		WITH_WORKER(warnings_go_to_the_web_server_too),
 		WITH_WORKER(other_roles_are_not_served),
 		WITH_WORKER(a_request_that_ends_early_is_dropped),

@@ -56,6 +56,8 @@ case 'fatal':
 case 'wait':
 	header('Content-Type: text/plain');
 	echo 'beginning ';
+	while (ob_get_level() > 0)
+		ob_end_flush();
 	flush();
 	/* fall through */
 case 'waitsilent':
