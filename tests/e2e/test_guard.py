@@ -1,5 +1,6 @@
 """guard.fcgi in front of a PHP shop that knows nothing of keys, by php-cgi and
 php-fpm, alone and behind lighttpd: the ledger shows one charge an intent."""
+import concurrent.futures
 import os
 import signal
 import uuid
@@ -289,6 +290,37 @@ class GuardFpm(BrokenOff, GuardCases, ShopCase):
         first = self.assertFirst(self.buy(key))
         self.assertReplay(self.buy(key), first)
         self.assertCharges(1)
+
+    def try_until_settled(self, amount):
+        """As a client would: the same key until an answer is final."""
+        key = fresh_key()
+
+        def attempt():
+            answer = self.buy(key, amount=amount)
+            free = answer.status == 502 and (
+                answer.json["kod"] == "ilova-ulanmadi")
+            return None if free else answer
+        answer = proc.wait_until(attempt, "an answer")
+        return answer if answer.status == 201 else self.buy(
+            key, amount=amount)
+
+    def test_php_is_restarted_under_load(self):
+        amounts = [uuid.uuid4().hex for _ in range(60)]
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            jobs = [pool.submit(self.try_until_settled, a) for a in amounts]
+            proc.wait_until(lambda: sum(job.done() for job in jobs) >= 10,
+                            "some of them")
+            self.fpm.stop()
+            self.fpm.start()
+            answers = [job.result() for job in jobs]
+        for amount, answer in zip(amounts, answers):
+            charged = self.site.charges(amount)
+            if answer.status == 201:
+                self.assertEqual(charged, 1)
+            else:
+                self.assertProblem(answer, 409, "idempotentlik-nomalum")
+                self.assertLessEqual(charged, 1)
+        self.assertGreater(sum(a.status == 201 for a in answers), 40)
 
     # --- what may run -----------------------------------------------------
     def test_only_scripts_that_the_web_server_let_through(self):
