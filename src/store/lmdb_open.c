@@ -159,7 +159,8 @@ lmdb_open_files(struct lmdb_store *s, const struct idem_store_config *config)
 	if ((err = liveness_open(&base->live, workers, base->log)) != IDEM_OK)
 		return err;
 	sightings_open(&base->sightings, sightings, base->log);
-	waiting_open(&base->waiting, waiting, config->worker, base->log);
+	waiting_open(&base->waiting, waiting, config->worker, config->program,
+	    base->log);
 	if ((err = place_remember(&s->place, "data.mdb", kv_fd(s->kv))) !=
 	    IDEM_OK || (err = place_remember(&s->place, "lock.mdb", -1)) !=
 	    IDEM_OK)

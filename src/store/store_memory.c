@@ -181,7 +181,7 @@ store_memory_open(struct idem_store *s, const struct idem_store_config *config)
 		return err;
 	}
 	sightings_open(&s->sightings, NULL, s->log);
-	waiting_open(&s->waiting, NULL, false, s->log);
+	waiting_open(&s->waiting, NULL, false, 0, s->log);
 	m->base = s;
 	m->max_bytes = config->max_bytes;
 	s->backend = &memory;

@@ -18,8 +18,18 @@
 
 #define TABLE_BYTES (WAITING_SLOTS * sizeof(struct waiting_slot))
 
-/* Where the locks of the attached stand, and of those who wait. */
-enum seats { ATTACHED = 1 << 20, WAITING = 1 << 21 };
+/* The seats of the attached, and of those who wait. */
+enum seats { ATTACHED, WAITING };
+
+/* Where they stand: each program has a place of its own, behind the table.
+ * Two that met there would only let fewer wait. */
+static off_t
+first_seat(const struct waiting *w, enum seats seats)
+{
+	off_t place = 1 + (off_t)(w->program & 0x7fffffff);
+
+	return (2 * place + (off_t)seats) * WAITING_SEATS_MAX * 4;
+}
 
 /* 0, or errno. */
 static int
@@ -46,13 +56,15 @@ is_locked(int fd, off_t at, off_t n)
 
 /* The first free one of these seats is ours; -1: there is none. */
 static off_t
-take_seat(int fd, enum seats seats)
+take_seat(const struct waiting *w, enum seats seats)
 {
-	for (off_t i = 0; i < WAITING_SEATS_MAX; i++) {
-		int err = set_lock(fd, F_WRLCK, (off_t)seats + i);
+	off_t from = first_seat(w, seats);
+
+	for (off_t at = from; at < from + WAITING_SEATS_MAX; at++) {
+		int err = set_lock(w->fd, F_WRLCK, at);
 
 		if (err == 0)
-			return (off_t)seats + i;
+			return at;
 		if (err != EAGAIN && err != EACCES)
 			break;
 	}
@@ -62,13 +74,13 @@ take_seat(int fd, enum seats seats)
 /* How many of these seats others hold.  Seats are taken from the front, so
  * few are looked at. */
 static size_t
-count_others(int fd, enum seats seats)
+count_others(const struct waiting *w, enum seats seats)
 {
-	off_t from = (off_t)seats, end = from + WAITING_SEATS_MAX;
+	off_t from = first_seat(w, seats), end = from + WAITING_SEATS_MAX;
 	size_t n = 0;
 
-	for (off_t at = from; at < end && is_locked(fd, at, end - at); at++)
-		n += is_locked(fd, at, 1);
+	for (off_t at = from; at < end && is_locked(w->fd, at, end - at); at++)
+		n += is_locked(w->fd, at, 1);
 	return n;
 }
 
@@ -95,11 +107,11 @@ map_file(struct waiting *w, const char *path)
 
 void
 waiting_open(struct waiting *w, const char *path, bool worker,
-    const struct idem_log *log)
+    uint64_t program, const struct idem_log *log)
 {
 	int err;
 
-	*w = (struct waiting){ .fd = -1 };
+	*w = (struct waiting){ .fd = -1, .program = program };
 	if (path == NULL)
 		return;
 	if ((err = map_file(w, path)) != 0) {
@@ -108,7 +120,7 @@ waiting_open(struct waiting *w, const char *path, bool worker,
 		waiting_close(w);
 		return;
 	}
-	w->worker = worker && take_seat(w->fd, ATTACHED) >= 0;
+	w->worker = worker && take_seat(w, ATTACHED) >= 0;
 }
 
 void
@@ -195,10 +207,10 @@ begin(const struct waiting *w)
 {
 	off_t seat;
 
-	if (!w->worker || (seat = take_seat(w->fd, WAITING)) < 0)
+	if (!w->worker || (seat = take_seat(w, WAITING)) < 0)
 		return -1;
-	if (2 * (count_others(w->fd, WAITING) + 1) <=
-	    count_others(w->fd, ATTACHED) + 1)
+	if (2 * (count_others(w, WAITING) + 1) <=
+	    count_others(w, ATTACHED) + 1)
 		return seat;
 	(void)set_lock(w->fd, F_UNLCK, seat);
 	return -1;

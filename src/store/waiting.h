@@ -5,7 +5,8 @@
  *
  * The file's front is a table of words.  Behind it nothing is ever written:
  * each worker holds a lock on one byte there while it is attached, and on
- * another one while it waits; the kernel drops both when it ends.
+ * another one while it waits; the kernel drops both when it ends.  Workers are
+ * counted by their program: those of another one answer no request of this.
  */
 #ifndef STORE_WAITING_H
 #define STORE_WAITING_H
@@ -27,15 +28,17 @@ struct waiting {
 	int fd;                     /* -1: nobody can wait */
 	struct waiting_slot *slots; /* mapped; NULL: there is no table */
 	bool worker;                /* holds a seat among the attached */
+	uint64_t program;           /* among whose workers it counts */
 };
 
 /*
  * Open the file, made if it is not there; path NULL: nobody ever waits.
- * worker: this process serves requests, and counts among those of which half
- * may wait.  A failure is logged, and then this process never waits.
+ * worker: this process serves requests, and counts among the program's workers,
+ * of which half may wait.  A failure is logged, and then this process never
+ * waits.
  */
 void waiting_open(struct waiting *w, const char *path, bool worker,
-    const struct idem_log *log);
+    uint64_t program, const struct idem_log *log);
 void waiting_close(struct waiting *w);
 
 /* A record ended: wake all who wait for it. */

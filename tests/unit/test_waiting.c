@@ -86,7 +86,7 @@ static void
 open_many(struct waiting *w, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		waiting_open(&w[i], path, true, NULL);
+		waiting_open(&w[i], path, true, 1, NULL);
 		assert_true(w[i].worker);
 	}
 }
@@ -153,7 +153,7 @@ start_waiter(int64_t for_ms)
 	if (pid == 0) {
 		struct waiting mine;
 
-		waiting_open(&mine, path, true, NULL);
+		waiting_open(&mine, path, true, 1, NULL);
 		_exit(waiting_for(&mine, what(), &for_ms) ? 1 : 2);
 	}
 	while (atomic_load(&scene->asleep) == 0)
@@ -244,15 +244,17 @@ may_wait(struct waiting *w)
 static void
 half_of_the_attached_may_wait(void **state)
 {
-	struct waiting w[5], visitor;
+	struct waiting w[5], visitor, stranger;
 	pid_t pid;
 
 	(void)state;
 	open_many(w, 1);
 	assert_false(may_wait(&w[0])); /* the only one */
-	waiting_open(&visitor, path, false, NULL);
+	waiting_open(&visitor, path, false, 1, NULL);
 	assert_false(may_wait(&w[0])); /* who serves nobody does not count */
 	assert_false(may_wait(&visitor));
+	waiting_open(&stranger, path, true, 2, NULL);
+	assert_false(may_wait(&w[0])); /* nor another program's workers */
 	open_many(w + 1, 1);
 	assert_true(may_wait(&w[0]));
 	assert_true(may_wait(&w[1]));
@@ -268,6 +270,8 @@ half_of_the_attached_may_wait(void **state)
 	waiting_close(&w[2]);
 	waiting_close(&w[1]);
 	assert_false(may_wait(&w[0]));
+	assert_false(may_wait(&stranger));
+	waiting_close(&stranger);
 	waiting_close(&visitor);
 	waiting_close(&w[0]);
 }
@@ -295,12 +299,12 @@ without_a_file_nobody_waits(void **state)
 	int64_t left_ms = 1000;
 
 	(void)state;
-	waiting_open(&w, NULL, true, NULL);
+	waiting_open(&w, NULL, true, 1, NULL);
 	assert_false(waiting_for(&w, what(), &left_ms));
 	assert_true(left_ms == 1000);
 	waiting_ended(&w, id);
 	waiting_close(&w);
-	waiting_open(&w, "/nonexistent/waiting", true, NULL);
+	waiting_open(&w, "/nonexistent/waiting", true, 1, NULL);
 	assert_false(waiting_for(&w, what(), &left_ms));
 	waiting_ended(&w, id);
 	waiting_close(&w);

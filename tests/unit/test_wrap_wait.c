@@ -29,8 +29,8 @@ setup(void **state)
 	if ((fd = mkstemp(h->path)) < 0)
 		return -1;
 	(void)close(fd);
-	waiting_open(&h->shop->store->waiting, h->path, true, NULL);
-	waiting_open(&h->other, h->path, true, NULL);
+	waiting_open(&h->shop->store->waiting, h->path, true, 1, NULL);
+	waiting_open(&h->other, h->path, true, 1, NULL);
 	*state = h;
 	return 0;
 }
