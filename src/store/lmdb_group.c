@@ -96,9 +96,12 @@ marks(struct kv_txn *t, unsigned char out[GROUP_MARKS_BYTES])
 	enum idem_err err = kv_get(t, KV_NAMES, MARKS_KEY, &value);
 
 	memset(out, 0, GROUP_MARKS_BYTES);
-	if (err == IDEM_OK && value.n == GROUP_MARKS_BYTES)
-		memcpy(out, value.p, GROUP_MARKS_BYTES);
-	return err;
+	if (err != IDEM_OK || value.p == NULL)
+		return err;
+	if (value.n != GROUP_MARKS_BYTES)
+		return IDEM_ECORRUPT; /* "none" would run a batch again */
+	memcpy(out, value.p, GROUP_MARKS_BYTES);
+	return IDEM_OK;
 }
 
 static enum idem_err
@@ -199,11 +202,11 @@ attach(struct lmdb_store *s)
 	mine_now.arg = s;
 	err = group_open(s->place.path, &mine_now, s->wait_ms, s->base->log,
 	    &s->group);
-	if (err == IDEM_OK || err == IDEM_EBUSY)
-		return err;
-	/* LMDB's own lock orders single commits and batches. */
-	s->plain = true;
-	return IDEM_OK;
+	/* LMDB's own lock orders single commits and batches, so where the file
+	 * cannot be had nothing is lost but speed. */
+	s->plain = err == IDEM_EREFUSED || err == IDEM_EFULL ||
+	    err == IDEM_EIO || err == IDEM_ENOMEM;
+	return s->plain ? IDEM_OK : err;
 }
 
 enum idem_err

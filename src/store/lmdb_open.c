@@ -50,6 +50,16 @@ make_schema(struct lmdb_store *s, struct kv_txn *t)
 	    IDEM_ABSENT, false);
 }
 
+/* A new store in the place of one that is lost would do again what was done. */
+static enum idem_err
+refuse_anew(struct lmdb_store *s)
+{
+	idem_log(s->base->log, IDEM_ERROR, "store %s: data.mdb is gone or was "
+	    "emptied: put a copy of it back; or remove the whole directory, "
+	    "and every key counts as new", s->place.path);
+	return IDEM_ECORRUPT;
+}
+
 /* The schema comes first: of a newer store nothing else is touched. */
 static enum idem_err
 open_meta(struct opening *o, struct kv_txn *t, bool create, bool *there)
@@ -73,14 +83,11 @@ open_meta(struct opening *o, struct kv_txn *t, bool create, bool *there)
 		    "own", s->place.path);
 		return IDEM_EREFUSED;
 	}
+	if (o->used)
+		return refuse_anew(s);
 	if (!create || (err = kv_table(t, LMDB_META, "meta", true, there)) !=
 	    IDEM_OK)
 		return err;
-	if (o->used)
-		idem_log(s->base->log, IDEM_ERROR, "store %s: data.mdb is gone "
-		    "or was emptied: a new one is made, and the keys that were "
-		    "used are forgotten; where a copy is, stop all programs "
-		    "and put it in its place", s->place.path);
 	return make_schema(s, t);
 }
 

@@ -311,6 +311,7 @@ a_damaged_file(void **state)
 	for (off_t size = 16 * 4096; size > 0; size -= 4096) {
 		idem_store_close(&k->store);
 		assert_int_equal(unlink(kit_path(k, "store/data.mdb")), 0);
+		assert_int_equal(unlink(kit_path(k, "store/workers")), 0);
 		make_store(k);
 		assert_int_equal(truncate(kit_path(k, "store/data.mdb"), size),
 		    0);
@@ -458,13 +459,12 @@ a_replaced_workers_file(void **state)
 	expect_moved(k, "/store: workers is not the file that was opened");
 }
 
-/* LMDB makes a new store of it, in which every key is new: that is told, and
- * only where there was one before. */
+/* LMDB would make a new store of it, in which every key is new. */
 static void
 an_emptied_data_file(void **state)
 {
-	static const char told[] = "/store: data.mdb is gone or was emptied: a "
-	    "new one is made, and the keys that were used are forgotten";
+	static const char told[] = "/store: data.mdb is gone or was emptied: "
+	    "put a copy of it back; or remove the whole directory";
 	struct kit *k = *state;
 
 	assert_int_equal(kit_reopen(k, true), IDEM_OK);
@@ -476,8 +476,13 @@ an_emptied_data_file(void **state)
 	assert_int_equal(truncate(kit_path(k, "store/data.mdb"), 0), 0);
 	assert_int_equal(kit_reopen(k, false), IDEM_ESTORE);
 	kit_logged(k, "/store/data.mdb: is empty: start the web program first");
-	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
 	kit_logged(k, told);
+	assert_int_equal(unlink(kit_path(k, "store/data.mdb")), 0);
+	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
+	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
+	assert_int_equal(unlink(kit_path(k, "store/workers")), 0);
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
 	kit_run(k, &(struct step){ SEE, .walk = "" }, 1);
 }
 
