@@ -566,7 +566,7 @@ inline give_up() {
 #ifndef V_FORGET
 	:: st[me] == TAKEN && !doubt -> doubt = true;
 #ifndef V_KEEPTOKEN
-		tok[me] = NOTOKEN
+		tok[me] = NOTOKEN; owns[me] = false /* the key with it */
 #endif
 #endif
 	:: else

@@ -216,6 +216,8 @@ standing_elsewhere_stops_nobody(void **state)
 		puppet_until_stopped(p[0]);
 		assert_outcome(puppet_reply(p[1]), id + 1, FAKE_DID);
 		assert_outcome(puppet_reply(p[2]), id + 2, FAKE_DID);
+		if (i < 2) /* nobody woke anybody: that is counted */
+			assert_in_range(shared->ntimeouts, 1, 2);
 		puppet_go_on(p[0]);
 		assert_outcome(puppet_reply(p[0]), id, FAKE_DID);
 		for (int n = 0; n < 3; n++)
