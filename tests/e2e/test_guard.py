@@ -432,6 +432,54 @@ class GuardKeysInForms(ShopCase):
             self.assertCharges(n)
 
 
+class GuardDoubleClick(ShopCase):
+    """Of a double click on a plain form the browser shows the answer to the
+    second request: it waits for the first one's, for 25 s by itself."""
+    by_fpm = True
+    routes = ("POST /shop.php\n"
+              "    IDEM_KEY_FROM=form:nonce\n")
+
+    def click(self, do="waitsilent"):
+        body = b"nonce=n&amount=" + self.amount.encode()
+        return self.server.send("POST", "/shop.php?do=" + do, [
+            FORM, ("Sec-Fetch-Mode", "navigate"), ("Accept-Language", "en")],
+            body)
+
+    def somebody_waits(self):
+        return proc.wait_until(
+            lambda: [pid for pid in self.server.workers() if proc.waits(pid)],
+            "a waiter")
+
+    def test_the_second_click_gets_the_first_ones_page(self):
+        n = len(self.site.waiting())
+        first = self.click()
+        self.wait_for(n + 1)
+        second = self.click()
+        self.somebody_waits()
+        self.site.let_go()
+        page = self.assertFirst(first.answer(), 200)
+        again = second.answer()
+        self.assertEqual((again.status, again.body), (200, page.body))
+        self.assertTrue(again.replayed, again)
+        self.assertEqual(again.field("Cache-Control"), "private, no-cache")
+        self.assertCharges(1)
+
+    def test_a_page_in_their_language_where_nobody_may_wait_longer(self):
+        """The process of the second click is told to stop."""
+        n = len(self.site.waiting())
+        first = self.click()
+        self.wait_for(n + 1)
+        second = self.click()
+        for pid in self.somebody_waits():
+            proc.send_signal(pid, signal.SIGTERM)
+        page = self.assertStatus(second.answer(), 409)
+        self.assertIn(b'data-kod="idempotentlik-jarayonda"', page.body)
+        self.assertEqual(page.field("Content-Language"), "en")
+        self.site.let_go()
+        self.assertFirst(first.answer(), 200)
+        self.assertCharges(1)
+
+
 class GuardFpmByNumber(ShopCase):
     """php-fpm on a port, and a store that cannot be opened."""
     by_fpm = by_number = True
