@@ -19,6 +19,9 @@ static const struct idem_span prefixes[SOURCE_NKINDS] = {
 static bool
 good_name(struct source *s)
 {
+	/* "form:a=b" is a condition that stands where none is asked for */
+	if (span_find(s->name, '=') < s->name.n)
+		return false;
 	switch (s->kind) {
 	case SOURCE_HEADER:
 	case SOURCE_COOKIE:

@@ -3,7 +3,8 @@
  * them: "header:NAME", "form:NAME", "json:/pointer", "query:NAME",
  * "cookie:NAME", "path:N".  Knows no keys.
  *
- * In names %41 stands for a byte, so that any name can be written.
+ * In names %41 stands for a byte, so that any name can be written: a space, a
+ * plus and an equals sign only so.
  */
 #ifndef REQUEST_SOURCE_H
 #define REQUEST_SOURCE_H
