@@ -242,6 +242,7 @@ heard(void *arg, struct idem_span bytes)
 	struct talk *t = arg;
 
 	t->pump.hurry = !reply_take(t->job->reply, bytes) || *t->job->hurry;
+	reply_pause(t->job->reply);
 	return PUMP_ON;
 }
 

@@ -84,26 +84,38 @@ struct talk {
 	struct pump pump;
 	struct idem_buf out; /* what is being written */
 	struct idem_span body; /* what is not written yet */
-	enum { BEGIN, BODY, SAID } phase;
+	bool said;           /* all of it */
 	struct wire wire;
 	bool ended;          /* END_REQUEST came */
 };
 
+/* Append the next piece of the body, and its end behind the last one: a small
+ * request is then one write. */
+static void
+put_body(struct talk *t)
+{
+	struct idem_span some = span_first(t->body,
+	    t->body.n < WIRE_BODY_MAX ? t->body.n : WIRE_BODY_MAX);
+
+	t->body = span_from(t->body, some.n);
+	if (some.n > 0)
+		wire_put_body(&t->out, some);
+	t->said = t->body.n == 0;
+	if (t->said)
+		wire_put_body(&t->out, IDEM_LIT(""));
+}
+
+/* The variables stand in t->out at first. */
 static bool
 next(void *arg, struct idem_span *bytes)
 {
 	struct talk *t = arg;
-	struct idem_span some = span_first(t->body,
-	    t->body.n < WIRE_BODY_MAX ? t->body.n : WIRE_BODY_MAX);
 
-	if (t->phase == SAID)
+	if (t->said)
 		return false;
-	if (t->phase == BODY) {
+	if (t->pump.nwritten > 0)
 		idem_buf_reset(&t->out);
-		wire_put_body(&t->out, some);
-		t->body = span_from(t->body, some.n);
-	}
-	t->phase = t->phase == BODY && some.n == 0 ? SAID : BODY;
+	put_body(t);
 	*bytes = idem_buf_span(&t->out);
 	/* Without memory it breaks off here, and the application sees that. */
 	return idem_buf_err(&t->out) == IDEM_OK;
@@ -134,6 +146,7 @@ heard(void *arg, struct idem_span bytes)
 	for (;;) {
 		switch (wire_next(&t->wire, &bytes, &piece)) {
 		case WIRE_MORE:
+			reply_pause(t->job->reply);
 			return PUMP_ON;
 		case WIRE_OUT:
 			t->pump.hurry = !reply_take(t->job->reply, piece) ||

@@ -163,14 +163,20 @@ static enum idem_err
 send_body(void *arg, const void *p, size_t n)
 {
 	struct errand *e = arg;
-	enum idem_err err;
 
 	if (e->gone || !exchange_has_body(&e->req, e->call.res->status))
 		return IDEM_OK;
-	err = e->x->write(e->x->arg, p, n);
-	if (err == IDEM_OK && e->x->flush != NULL)
+	return sent(e, e->x->write(e->x->arg, p, n));
+}
+
+/* Who streams wants it to arrive; what is complete goes out by itself. */
+static void
+flush(void *arg)
+{
+	struct errand *e = arg;
+
+	if (e->sent && !e->gone && e->x->flush != NULL)
 		e->x->flush(e->x->arg);
-	return sent(e, err);
 }
 
 static enum idem_err
@@ -310,6 +316,7 @@ work(void *app, struct idem_call *call, struct idem_buf *input,
 	    IDEM_LIT("HEAD"));
 	reply.begin = call->keyed ? NULL : send_head;
 	reply.put = call->keyed ? keep_body : send_body;
+	reply.pause = call->keyed ? NULL : flush;
 	reply.arg = e;
 	effect = judge(e, ask(g, e, &job), &reply);
 	reply_free(&reply);

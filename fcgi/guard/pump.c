@@ -26,8 +26,8 @@ is_for_later(int number)
 	return number == EAGAIN || number == EWOULDBLOCK || number == EINTR;
 }
 
-/* Write once; *rest is what is left. */
-static void
+/* Write once; *rest is what is left.  false: no more for now. */
+static bool
 write_some(struct pump *p, struct idem_span *rest)
 {
 	ssize_t n = write(p->to_fd, rest->p, rest->n);
@@ -37,6 +37,20 @@ write_some(struct pump *p, struct idem_span *rest)
 		*rest = span_from(*rest, (size_t)n);
 	} else if (n < 0 && !is_for_later(errno)) {
 		stop_writing(p);
+	}
+	return n > 0;
+}
+
+/* Write what the other side takes now. */
+static void
+write_on(struct pump *p, struct idem_span *rest)
+{
+	for (;;) {
+		while (p->to_fd >= 0 && rest->n == 0)
+			if (!p->next(p->arg, rest))
+				stop_writing(p);
+		if (p->to_fd < 0 || !write_some(p, rest))
+			return;
 	}
 }
 
@@ -76,9 +90,7 @@ pump_run(struct pump *p)
 		struct pollfd fds[2];
 		int n;
 
-		while (p->to_fd >= 0 && rest.n == 0)
-			if (!p->next(p->arg, &rest))
-				stop_writing(p);
+		write_on(p, &rest);
 		fds[0] = (struct pollfd){ .fd = p->from_fd, .events = POLLIN };
 		fds[1] = (struct pollfd){ .fd = p->to_fd, .events = POLLOUT };
 		n = poll(fds, 2, left_ms(until_ms));
@@ -86,8 +98,6 @@ pump_run(struct pump *p)
 			continue;
 		if (n <= 0)
 			return n == 0 ? PUMP_LATE : PUMP_ENDED;
-		if (fds[1].revents != 0)
-			write_some(p, &rest);
 		if (fds[0].revents != 0 && !read_some(p, &end))
 			return end;
 		if (!p->hurry)

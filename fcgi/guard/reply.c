@@ -86,6 +86,13 @@ reply_take(struct reply *r, struct idem_span bytes)
 	return r->err == IDEM_OK;
 }
 
+void
+reply_pause(const struct reply *r)
+{
+	if (r->pause != NULL)
+		r->pause(r->arg);
+}
+
 bool
 reply_is_whole(const struct reply *r)
 {

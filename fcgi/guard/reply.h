@@ -17,6 +17,8 @@ struct reply {
 	enum idem_err (*begin)(void *arg, const struct reply *r);
 	/* Some bytes of the body, n > 0. */
 	enum idem_err (*put)(void *arg, const void *p, size_t n);
+	/* For now there are no more; NULL: not wanted. */
+	void (*pause)(void *arg);
 	void *arg;
 
 	struct cgi_head head;
@@ -36,6 +38,9 @@ void reply_free(struct reply *r);
 /* Take some bytes.  false: r->err says why they, and all that follow, are
  * dropped. */
 bool reply_take(struct reply *r, struct idem_span bytes);
+
+/* More may come, but has not yet: call it before waiting. */
+void reply_pause(const struct reply *r);
 
 /*
  * After the last byte: is it a whole answer, with a head and not shorter than

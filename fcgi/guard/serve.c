@@ -17,7 +17,7 @@ name_request(struct errand *e)
 {
 	unsigned char random[16];
 
-	if (io_random(random, sizeof random) != IDEM_OK)
+	if (keeper_random(&e->guard->keeper, random, sizeof random) != IDEM_OK)
 		memset(random, 0, sizeof random);
 	request_id_choose(e->req.var[IDEM_VAR_REQUEST_ID], random,
 	    e->request_id);

@@ -261,9 +261,17 @@ class GuardCases:
         self.assertCharges(1)
 
 
-class BrokenOff:
+class AsItComes:
     """lighttpd collects an answer and takes a connection that closes for its
     end, with the guard or without it."""
+
+    def test_an_answer_without_a_key_streams(self):
+        n = len(self.site.waiting()) + 1
+        pending = self.send_buy(None, "wait")
+        pending.conn.read_until(b"beginning ")
+        self.wait_for(n)
+        self.site.let_go()
+        self.assertIn(b"beginning end ", pending.answer().body)
 
     def test_an_answer_that_broke_off_does_not_look_whole(self):
         n = len(self.site.waiting()) + 1
@@ -273,11 +281,11 @@ class BrokenOff:
             self.fail(pending.answer())
 
 
-class GuardCgi(BrokenOff, GuardCases, ShopCase):
+class GuardCgi(AsItComes, GuardCases, ShopCase):
     pass
 
 
-class GuardFpm(BrokenOff, GuardCases, ShopCase):
+class GuardFpm(AsItComes, GuardCases, ShopCase):
     by_fpm = True
 
     def test_php_is_not_there_and_comes_back(self):

@@ -83,18 +83,28 @@ class Exchange:
             data += part
         return data
 
+    def _record(self):
+        _, kind, _, size, pad = struct.unpack("!BBHHBx", self._exactly(8))
+        content = self._exactly(size + pad)[:size]
+        if kind == STDOUT:
+            self.out += content
+        elif kind == STDERR:
+            self.err += content
+        elif kind == END:
+            self.ended = struct.unpack("!IB3x", content)
+
     def read(self):
         """Up to END_REQUEST; (application status, protocol status)."""
         while self.ended is None:
-            _, kind, _, size, pad = struct.unpack("!BBHHBx", self._exactly(8))
-            content = self._exactly(size + pad)[:size]
-            if kind == STDOUT:
-                self.out += content
-            elif kind == STDERR:
-                self.err += content
-            elif kind == END:
-                self.ended = struct.unpack("!IB3x", content)
+            self._record()
         return self.ended
+
+    def read_until(self, text):
+        """Until this has come, which must be before END_REQUEST."""
+        while text not in self.out:
+            if self.ended is not None:
+                raise AssertionError("ended without %r" % text)
+            self._record()
 
     def answer(self):
         self.read()
