@@ -9,11 +9,24 @@
 
 #include "idem/log.h"
 
+/* A warning or error that was written, so that the same text is not again. */
+struct front_log_said {
+	uint64_t hash;      /* of the text; 0: free */
+	int64_t at_ms;
+	unsigned nmore;     /* since then */
+};
+
+#define FRONT_LOG_AGAIN_MS 60000 /* the same text at most this often: a full
+                                  * disk is not to be filled with lines that
+                                  * say so */
+
 struct front_log {
 	const char *program;
 	int fd;
 	struct exchange *x; /* being served: its web server is told of warnings
 	                     * and errors too (lighttpd drops descriptor 2) */
+	int64_t (*now_ms)(void); /* NULL: the steady clock */
+	struct front_log_said said[8];
 };
 
 /* A sink over f, which must live as long as it is used. */

@@ -52,6 +52,55 @@ expect(struct fixture *t, const char *rest)
 	assert_int_equal(close(t->pipe[0]), 0);
 }
 
+static int64_t
+minute_clock(void)
+{
+	static int64_t now = 0; /* each call is a third of a minute later */
+
+	return now += FRONT_LOG_AGAIN_MS / 3;
+}
+
+/* At 1, 2 and 3 thirds it is said once, at 4 again; another text at any time. */
+static void
+the_same_error_once_a_minute(void **state)
+{
+	struct fixture t;
+	char got[4000];
+	long n;
+
+	(void)state;
+	begin(&t);
+	t.f.now_ms = minute_clock;
+	for (int i = 0; i < 4; i++)
+		idem_log(&t.log, IDEM_ERROR, "the disk is full");
+	idem_log(&t.log, IDEM_WARN, "something else");
+	for (int i = 0; i < 2; i++)
+		idem_log(&t.log, IDEM_INFO, "one request");
+	assert_int_equal(close(t.pipe[1]), 0);
+	n = io_read(t.pipe[0], got, sizeof got - 1);
+	assert_true(n > 0);
+	got[n] = '\0';
+	assert_int_equal(close(t.pipe[0]), 0);
+	for (int i = 0; i < 5; i++) {
+		static const char *const wanted[] = {
+			"] error: the disk is full\n",
+			"] error: the disk is full (and 2 times since it was "
+			    "last said)\n",
+			"] warning: something else\n",
+			"] info: one request\n",
+			"] info: one request\n",
+		};
+		char *end = strchr(got, '\n'), *at = strchr(got, ']');
+
+		assert_non_null(end);
+		assert_non_null(at);
+		assert_span(((struct idem_span){ at, (size_t)(end - at) + 1 }),
+		    span_of(wanted[i]));
+		memmove(got, end + 1, strlen(end + 1) + 1);
+	}
+	assert_string_equal(got, "");
+}
+
 static void
 levels(void **state)
 {
@@ -139,6 +188,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_same_error_once_a_minute),
 		cmocka_unit_test(levels),
 		cmocka_unit_test(an_exchange_without_a_log_of_its_own),
 		cmocka_unit_test(the_longest_line_is_whole),
