@@ -60,7 +60,7 @@ minute_clock(void)
 	return now += FRONT_LOG_AGAIN_MS / 3;
 }
 
-/* At 1, 2 and 3 thirds it is said once, at 4 again; another text at any time. */
+/* At 1, 2 and 3 thirds it is said once, at 4 again; another text always. */
 static void
 the_same_error_once_a_minute(void **state)
 {
