@@ -93,7 +93,8 @@ take_path_info(const struct idem_request *req, struct access_script *s)
 	if (climbs(info))
 		return "PATH_INFO climbs";
 	s->moved = true;
-	if ((file.n > 0 ? text_format(s->file, sizeof s->file, "%.*s",
+	/* behind a rewrite rule of a folder Apache says "redirect:/guard..." */
+	if ((file.n > 0 && file.p[0] == '/' ? text_format(s->file, sizeof s->file, "%.*s",
 	    IDEM_FMT(file)) : text_format(s->file, sizeof s->file, "%.*s%.*s",
 	    IDEM_FMT(req->var[IDEM_VAR_DOCUMENT_ROOT]), IDEM_FMT(info))) !=
 	    IDEM_OK)

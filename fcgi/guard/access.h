@@ -23,7 +23,8 @@ struct access_script {
 
 /*
  * The file is SCRIPT_FILENAME or, where that is the guard or no script,
- * PATH_TRANSLATED, else DOCUMENT_ROOT and PATH_INFO, as far as there is a file.
+ * PATH_TRANSLATED (a path), else DOCUMENT_ROOT and PATH_INFO, as far as there
+ * is a file.
  * It runs where REDIRECT_STATUS came, it is a regular file under DOCUMENT_ROOT
  * after realpath(), not the guard itself, and its name and the resolved one end
  * in one of scripts (".php", by commas).
