@@ -94,7 +94,9 @@ take_path_info(const struct idem_request *req, struct access_script *s)
 		return "PATH_INFO climbs";
 	s->moved = true;
 	/* behind a rewrite rule of a folder Apache says "redirect:/guard..." */
-	if ((file.n > 0 && file.p[0] == '/' ? text_format(s->file, sizeof s->file, "%.*s",
+	if (!span_starts(file, IDEM_LIT("/")))
+		file = IDEM_ABSENT;
+	if ((file.n > 0 ? text_format(s->file, sizeof s->file, "%.*s",
 	    IDEM_FMT(file)) : text_format(s->file, sizeof s->file, "%.*s%.*s",
 	    IDEM_FMT(req->var[IDEM_VAR_DOCUMENT_ROOT]), IDEM_FMT(info))) !=
 	    IDEM_OK)
