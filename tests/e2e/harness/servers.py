@@ -93,9 +93,11 @@ class Server:
             self.destroy()
 
     def destroy(self):
-        """End everything at once: what was started here, and no other."""
+        """End everything at once: what was started here, and no other.  The
+        process group is the server's own; Apache's children would outlive
+        their parent."""
         if self.process is not None and self.process.poll() is None:
-            self.process.kill()
+            os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
         proc.end(proc.running(self.site.program))
 

@@ -1,5 +1,6 @@
 """A folder for one server: its program, settings, store and logs.  Nothing in
 it is shared with another test, and it goes when the test is over."""
+import atexit
 import os
 import pwd
 import shutil
@@ -35,6 +36,7 @@ class Site:
     def __init__(self, settings=None, program="tasks.fcgi", base=""):
         # Short: a unix socket's path ends at 107 bytes.
         self.dir = tempfile.mkdtemp(prefix="idem-", dir="/tmp")
+        atexit.register(self.remove)    # after the end of its servers
         os.chmod(self.dir, 0o755)
         for name in ("bin", "www", "run", "log"):
             os.mkdir(self.path(name))
