@@ -38,11 +38,10 @@ struct group_work {
 	/* Begin the transaction of a batch. */
 	enum idem_err (*begin)(void *arg);
 	/*
-	 * Run one request in a child transaction and write its result.  A
-	 * request that fails by itself, or whose result does not fit (ask
-	 * idem_buf_err() before the child commits), says so in its result and
-	 * leaves nothing behind; only what spoils the batch is returned
-	 * (IDEM_EFULL: the map; anything else: the store).
+	 * Run one request and write its result.  A request that fails by
+	 * itself, or whose result does not fit, says so in its result and
+	 * leaves nothing behind in the transaction; only what spoils the batch
+	 * is returned (IDEM_EFULL: the map; anything else: the store).
 	 */
 	enum idem_err (*run)(void *arg, struct idem_span request,
 	    struct idem_buf *result);

@@ -65,11 +65,11 @@ kv_outcome(struct kv_txn *t, const char *what, int rc)
 {
 	if (rc == 0)
 		return IDEM_OK;
-	if (rc != MDB_MAP_FULL)
-		return kv_fail(t->kv, what, rc);
-	for (; t != NULL; t = t->parent)
-		t->full = true;
-	return IDEM_EFULL;
+	for (struct kv_txn *at = t; at != NULL; at = at->parent) {
+		at->full = at->full || rc == MDB_MAP_FULL;
+		at->spoiled = at->spoiled || rc != MDB_MAP_FULL;
+	}
+	return rc == MDB_MAP_FULL ? IDEM_EFULL : kv_fail(t->kv, what, rc);
 }
 
 enum idem_err

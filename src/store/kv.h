@@ -26,6 +26,8 @@ struct kv_txn {
 	struct kv_txn *parent;
 	bool full;              /* it, or one nested in it, met a full map:
 	                         * abort, grow, and do all of it again */
+	bool spoiled;           /* it, or one nested in it, met something else
+	                         * that fails; a commit would, too */
 	struct lent *lent;      /* values whose time ends with it: lend.h */
 };
 

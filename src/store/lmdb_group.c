@@ -35,23 +35,11 @@ outcome(struct idem_op *op, enum idem_err err, struct idem_buf *result)
 	op_encode_outcome(op, err, result);
 }
 
-/* The operation in a child of its own; it ends, whatever happens. */
-static enum idem_err
-run_nested(struct lmdb_store *s, struct idem_op *op, struct idem_buf *result)
-{
-	struct kv_txn child;
-	enum idem_err err = kv_nested(&s->batch, &child);
-
-	if (err != IDEM_OK)
-		return err;
-	err = lmdb_run(s, &child, op, s->crowded);
-	outcome(op, err, result);
-	if (err == IDEM_OK && idem_buf_err(result) == IDEM_OK)
-		err = kv_commit(&child);
-	kv_abort(&child);
-	return err;
-}
-
+/*
+ * A child transaction for each operation would cost more than the operation:
+ * one that fails by itself leaves nothing behind (lmdb_run), and an answer that
+ * does not fit is found by its ceiling before anything is written.
+ */
 static enum idem_err
 run(void *arg, struct idem_span request, struct idem_buf *result)
 {
@@ -59,21 +47,22 @@ run(void *arg, struct idem_span request, struct idem_buf *result)
 	struct idem_op op = { .verdict = IDEM_ABSENT_KEY };
 	size_t room = 0;
 	enum idem_err err = op_decode(request, &op, &room);
+	size_t fits = result->max_bytes - OP_OUTCOME_BYTES;
+	bool cut = room > fits; /* else it fails here as it would there */
 
 	idem_buf_reset(&s->answer);
 	if (room > 0) {
-		s->answer.max_bytes = room; /* fails here as it would there */
+		s->answer.max_bytes = cut ? fits : room;
 		op.answer = &s->answer;
 	}
 	if (err == IDEM_OK)
-		err = run_nested(s, &op, result);
+		err = lmdb_run(s, &s->batch, &op, s->crowded);
 	if (s->batch.full)
 		return IDEM_EFULL;
-	if (err == IDEM_EMOVED)
-		return err; /* the environment is of no use any more */
-	if (err != IDEM_OK)
-		outcome(&op, err, result);
-	else if (idem_buf_err(result) == IDEM_ETOOBIG) {
+	if (s->batch.spoiled || err == IDEM_EMOVED)
+		return err != IDEM_OK ? err : IDEM_ESTORE;
+	outcome(&op, err, result);
+	if (cut && idem_buf_err(&s->answer) == IDEM_ETOOBIG) {
 		idem_buf_reset(result);
 		idem_buf_puts(result, TOO_LONG);
 	}

@@ -30,6 +30,8 @@ op_decode(struct idem_span bytes, struct idem_op *out, size_t *room);
 /* May a process of this program run what stands in bytes? */
 bool op_is_for(struct idem_span bytes, op_program program);
 
+#define OP_OUTCOME_BYTES 7 /* of an outcome, beside its answer */
+
 /* Append what came of op: err, verdict, took_over, and its answer. */
 void op_encode_outcome(const struct idem_op *op, enum idem_err err,
     struct idem_buf *out);

@@ -139,6 +139,65 @@ a_large_operation_leaves_no_large_buffers(void **state)
 	assert_int_equal(store_answer(k, 2, 512 * KIB), IDEM_OK);
 }
 
+/* Counts its calls that stay in a row of table 0, and answers as many bytes as
+ * its input's number says. */
+static enum idem_err
+count_and_answer(void *arg, struct idem_tables *t, const struct idem_op *op,
+    struct idem_buf *answer, struct idem_applied *out)
+{
+	struct idem_span had;
+	uint64_t nbytes;
+	char count;
+
+	(void)arg; /* the kit's own; not needed */
+	assert_int_equal(idem_tables_get(t, 0, IDEM_LIT("n"), &had), IDEM_OK);
+	count = had.n == 0 ? 'a' : (char)(had.p[0] + 1);
+	assert_int_equal(idem_tables_put(t, 0, IDEM_LIT("n"),
+	    (struct idem_span){ &count, 1 }), IDEM_OK);
+	assert_int_equal(parse_u64(op->input, SIZE_MAX, &nbytes), IDEM_OK);
+	for (uint64_t i = 0; i < nbytes; i++)
+		idem_buf_putc(answer, count);
+	*out = (struct idem_applied){ .effect = IDEM_DONE,
+		.kept_bytes = answer->n };
+	return IDEM_OK;
+}
+
+/* A slot holds an outcome of 4,096 bytes, 7 of them beside the answer. */
+static void
+answers_that_fit_no_slot(void **state)
+{
+	static const struct {
+		const char *nbytes;
+		size_t want;
+		const char *table;
+	} rows[] = { { "4088", 4088, "n=a" }, { "4089", 4089, "n=b" },
+		{ "4090", 4090, "n=c" }, { "300000", 300000, "n=d" },
+		{ "1", 1, "n=e" } };
+	struct kit *k = *state;
+
+	k->apply = count_and_answer;
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct step see[] = { { SEE, .table = rows[i].table } };
+		struct step s = { .what = ONCE, .key = (char)('A' + i) };
+		struct idem_op op;
+
+		s.script = rows[i].nbytes;
+		for (int again = 0; again < 2; again++) {
+			kit_op(k, &s, &op);
+			assert_int_equal(idem_store_submit(k->store, &op),
+			    IDEM_OK);
+			assert_int_equal(op.verdict, again ? IDEM_REPLAY :
+			    IDEM_STORED);
+			assert_int_equal(op.answer->n, rows[i].want);
+			assert_int_equal(op.answer->p[op.answer->n - 1],
+			    rows[i].table[2]);
+		}
+		KIT_RUN(k, see);
+	}
+	k->apply = NULL;
+}
+
 /* A process that was stopped while it led, or died with the file overwritten:
  * the log says what there is to do. */
 static void
@@ -305,6 +364,7 @@ main(void)
 		TEST(a_request_that_does_not_decode),
 		TEST(a_full_disk),
 		TEST(a_large_operation_leaves_no_large_buffers),
+		TEST(answers_that_fit_no_slot),
 		TEST(a_leader_that_stands_still),
 		TEST(an_answer_longer_than_a_slot),
 		TEST(the_map_grows_under_a_batch),
