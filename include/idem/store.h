@@ -160,8 +160,9 @@ struct idem_op {
 
 /*
  * Read only, no writer's lock: op's id, fingerprint, recipe and now_ms count.
- * A done, unexpired record with an equal fingerprint: verdict IDEM_REPLAY and
- * its bytes in op->answer.  Everything else: IDEM_ABSENT_KEY, go and claim.
+ * Of a record that has not expired: another fingerprint: IDEM_MISMATCH; done:
+ * IDEM_REPLAY and its bytes in op->answer; running, and its worker lives:
+ * IDEM_RUNNING.  Everything else: IDEM_ABSENT_KEY, go and claim.
  * IDEM_ENEWER, IDEM_ECORRUPT, IDEM_ESTORE, IDEM_EMOVED, IDEM_ENOMEM.
  */
 IDEM_MUST_CHECK enum idem_err

@@ -37,7 +37,9 @@ walk_claim(struct walk *w, enum idem_op_kind kind, enum idem_err *err)
 	int64_t left_ms = budget_ms(w);
 
 	for (;;) {
-		*err = walk_submit(w, kind);
+		/* where the look saw that it runs, a claim would see no more */
+		*err = w->op.verdict == IDEM_RUNNING ? IDEM_OK :
+		    walk_submit(w, kind);
 		if (*err != IDEM_OK || w->op.verdict != IDEM_RUNNING ||
 		    left_ms <= 0 || !idem_store_wait(w->e->store, w->op.id,
 		    &left_ms, call->stopping, call->stopping_arg))

@@ -33,8 +33,9 @@ bool take_key(struct walk *w);
 bool take_body(struct walk *w);
 bool take_identity(struct walk *w);
 
-/* A done record needs no writer's lock; everything else is for the claim.
- * false: answered from it, or the store cannot answer. */
+/* What changes nothing needs no writer's lock; the rest is for the claim.
+ * false: answered from it, or the store cannot answer; true: verdict RUNNING
+ * spares the claim. */
 bool walk_look(struct walk *w);
 
 /* What decides on an answer whose handler does not say what it did. */

@@ -119,7 +119,7 @@ walk_look(struct walk *w)
 		return walk_failed(w, IDEM_ESTORE);
 	if ((err = idem_store_look(w->e->store, &w->op)) != IDEM_OK)
 		return walk_failed(w, err);
-	if (w->op.verdict != IDEM_REPLAY)
+	if (w->op.verdict == IDEM_ABSENT_KEY || w->op.verdict == IDEM_RUNNING)
 		return true;
 	walk_answer_other(w);
 	return false;

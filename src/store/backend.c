@@ -2,6 +2,7 @@
  * backend.c - what all back ends share.  It knows none of them.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "store/backend.h"
 
@@ -29,6 +30,22 @@ store_tell_full(struct idem_store *s, int64_t now_ms, const char *name,
 	idem_log(s->log, IDEM_WARN, "the store is full: %s=%" PRIu64
 	    " is met, %" PRIu64 " records are held; %s", name, limit, nrecords,
 	    consequence);
+}
+
+enum idem_err
+store_look_at(const struct idem_store *s, const struct idem_record *r,
+    struct idem_op *op)
+{
+	if (r->recipe != op->recipe)
+		return IDEM_ENEWER;
+	if (memcmp(r->fingerprint, op->fingerprint, sizeof r->fingerprint) != 0)
+		op->verdict = IDEM_MISMATCH;
+	else if (r->state == IDEM_STATE_DONE)
+		op->verdict = IDEM_REPLAY;
+	else if (r->state == IDEM_STATE_RUNNING &&
+	    liveness_alive(&s->live, r->token))
+		op->verdict = IDEM_RUNNING;
+	return IDEM_OK;
 }
 
 int64_t

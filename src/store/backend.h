@@ -70,6 +70,12 @@ void store_start(struct idem_op *op);
 void store_tell_full(struct idem_store *s, int64_t now_ms, const char *name,
     uint64_t limit, uint64_t nrecords, const char *consequence);
 
+/* The verdict of a look on a record that has not expired; REPLAY: its answer is
+ * still to be given.  IDEM_ENEWER: it was made by another recipe. */
+IDEM_MUST_CHECK enum idem_err
+store_look_at(const struct idem_store *s, const struct idem_record *r,
+    struct idem_op *op);
+
 /* now_ms + ttl_ms, or INT64_MAX where that does not fit. */
 int64_t store_expiry(int64_t now_ms, int64_t ttl_ms);
 

@@ -24,14 +24,10 @@ lmdb_look(void *self, struct idem_op *op)
 	    (err = kv_begin(s->kv, false, &t)) != IDEM_OK)
 		return err;
 	err = lmdb_find(s, &t, op->id, &f);
-	if (err == IDEM_OK && f.there && !record_expired(&f.r, op->now_ms)) {
-		if (f.r.recipe != op->recipe)
-			err = IDEM_ENEWER;
-		else if (f.r.state == IDEM_STATE_DONE &&
-		    memcmp(f.r.fingerprint, op->fingerprint,
-		    IDEM_FINGERPRINT_BYTES) == 0)
-			err = lmdb_replay(s, &f, op);
-	}
+	if (err == IDEM_OK && f.there && !record_expired(&f.r, op->now_ms))
+		err = store_look_at(s->base, &f.r, op);
+	if (err == IDEM_OK && op->verdict == IDEM_REPLAY)
+		err = lmdb_replay(s, &f, op);
 	kv_abort(&t);
 	s->looked = err == IDEM_OK && op->verdict == IDEM_ABSENT_KEY;
 	return err;

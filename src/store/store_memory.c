@@ -10,16 +10,12 @@
 static enum idem_err
 mem_look(void *self, struct idem_op *op)
 {
+	const struct mem_store *m = self;
 	const struct idem_record *r = mem_standing(self, op);
+	enum idem_err err = r == NULL ? IDEM_OK : store_look_at(m->base, r, op);
 
-	if (r == NULL)
-		return IDEM_OK;
-	if (r->recipe != op->recipe)
-		return IDEM_ENEWER;
-	if (r->state != IDEM_STATE_DONE ||
-	    memcmp(r->fingerprint, op->fingerprint, sizeof r->fingerprint) != 0)
-		return IDEM_OK;
-	return mem_replay(r, op);
+	return err == IDEM_OK && op->verdict == IDEM_REPLAY ?
+	    mem_replay(r, op) : err;
 }
 
 static enum idem_err

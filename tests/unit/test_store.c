@@ -16,7 +16,7 @@ claim_finish_replay(struct kit *k)
 		{ LOOK, 'a', .now = 0, .verdict = IDEM_ABSENT_KEY },
 		{ CLAIM, 'a', '1', .now = 10, .verdict = IDEM_CLAIMED,
 		    .walk = "1aR" },
-		{ LOOK, 'a', .now = 10, .verdict = IDEM_ABSENT_KEY },
+		{ LOOK, 'a', .now = 10, .verdict = IDEM_RUNNING },
 		{ CLAIM, 'a', '2', .now = 11, .verdict = IDEM_RUNNING },
 		{ FINISH, 'a', '1', .now = 20, .input = "answer",
 		    .verdict = IDEM_STORED, .walk = "1aD" },
@@ -65,7 +65,8 @@ mismatch_comes_before_the_state(struct kit *k)
 		    .verdict = IDEM_MISMATCH, .walk = "1aU" },
 		{ ONCE, 'b', '3', .input = "b", .verdict = IDEM_STORED },
 		{ CLAIM, 'b', '4', 'x', .verdict = IDEM_MISMATCH },
-		{ LOOK, 'b', .body = 'x', .verdict = IDEM_ABSENT_KEY },
+		{ LOOK, 'a', .body = 'x', .verdict = IDEM_MISMATCH },
+		{ LOOK, 'b', .body = 'x', .verdict = IDEM_MISMATCH },
 	};
 
 	KIT_RUN(k, steps);
@@ -78,8 +79,11 @@ an_orphan_is_unknown_or_claimed_anew(struct kit *k)
 		{ CLAIM, 'a', '1', .now = 1, .verdict = IDEM_CLAIMED },
 		{ CLAIM, 'b', '2', .now = 2, .verdict = IDEM_CLAIMED },
 		{ LEAVE, .token = '1' },
+		{ LOOK, 'a', .now = 3, .verdict = IDEM_ABSENT_KEY },
+		{ LOOK, 'b', .now = 3, .verdict = IDEM_RUNNING },
 		{ CLAIM, 'a', '3', .now = 3, .verdict = IDEM_ORPHAN,
 		    .walk = "1aU 2bR" },
+		{ LOOK, 'a', .now = 4, .verdict = IDEM_ABSENT_KEY },
 		{ CLAIM, 'a', '4', .now = 4, .verdict = IDEM_UNKNOWN },
 		{ FINISH, 'a', '1', .now = 4, .input = "late",
 		    .verdict = IDEM_LOST, .walk = "1aU 2bR" },

@@ -239,7 +239,7 @@ a_record_of_a_newer_version(void **state)
 	static const struct step sealed[] = {
 		{ LOOK, 'a', .err = IDEM_ENEWER },
 		{ CLAIM, 'a', '3', .err = IDEM_ENEWER },
-		{ LOOK, 'a', .body = 'x', .verdict = IDEM_ABSENT_KEY },
+		{ LOOK, 'a', .body = 'x', .verdict = IDEM_MISMATCH },
 		{ CLAIM, 'a', '3', 'x', .verdict = IDEM_MISMATCH },
 	};
 	struct kit *k = *state;
