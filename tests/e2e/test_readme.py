@@ -12,38 +12,58 @@ from harness.case import ServerCase
 from harness.servers import Lighttpd
 from harness.site import ROOT
 
-PROGRAM = os.path.join(ROOT, os.environ.get("BUILD", "build"), "tasks.fcgi")
 HEAD = ["| setting | default | for | what it says |", "|---|---|---|---|"]
+# What each program needs before it says anything.
+PROGRAMS = {"tasks.fcgi": [],
+            "guard.fcgi": ["--backend", "cgi:", "--scope", "cookie:id"]}
 
 
-def printed(option):
-    return subprocess.run([PROGRAM, "--store", "/x", option], check=True,
-                          capture_output=True, text=True,
-                          env={"PATH": os.environ["PATH"]}).stdout
+def printed(program, option):
+    path = os.path.join(ROOT, os.environ.get("BUILD", "build"), program)
+    return subprocess.run(
+        [path, "--store", "/x"] + PROGRAMS[program] + [option], check=True,
+        capture_output=True, text=True,
+        env={"PATH": os.environ["PATH"]}).stdout
 
 
 def helps():
     """IDEM_NAME -> its line of --help."""
-    found = re.findall(r"^  --([a-z0-9-]+) +(.+)\n {24}", printed("--help"),
-                       re.M)
+    found = re.findall(r"^  --([a-z0-9-]+) +(.+)\n {24}", "".join(
+        printed(program, "--help") for program in PROGRAMS), re.M)
     return {"IDEM_" + name.upper().replace("-", "_"): text
             for name, text in found}
 
 
-def settings_table():
-    texts, lines = helps(), list(HEAD)
-    for row in printed("--check-config").splitlines():
+def defaults(program):
+    """IDEM_NAME -> (its default, its place), of what this program uses."""
+    found = {}
+    for row in printed(program, "--check-config").splitlines():
         if row.startswith("#"):
             continue
         value, source, place, used = row.split("\t")
         name, _, default = value.partition("=")
-        if used.startswith("not used"):
-            continue
-        if source != "default":
-            default = ""
-        lines.append("| `%s` | %s | %s | %s |" % (
-            name, "`%s`" % default if default else "-", place, texts[name]))
-    return lines
+        if not used.startswith("not used"):
+            found[name] = default if source == "default" else "", place
+    return found
+
+
+def row(name, tasks, guard, text):
+    """A setting of both says where the guard's default differs."""
+    default, place = tasks or guard
+    shown = "`%s`" % default if default else "-"
+    if tasks and guard and tasks != guard:
+        shown += ", guard `%s`" % guard[0]
+    if not (tasks and guard):
+        place += ", guard only" if guard else ", tasks only"
+    return "| `%s` | %s | %s | %s |" % (name, shown, place, text)
+
+
+def settings_table():
+    texts = helps()
+    tasks, guard = defaults("tasks.fcgi"), defaults("guard.fcgi")
+    names = list(tasks) + [name for name in guard if name not in tasks]
+    return HEAD + [row(name, tasks.get(name), guard.get(name), texts[name])
+                   for name in names]
 
 
 def readme():
