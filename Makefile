@@ -245,8 +245,8 @@ install: all
 		install -m 644 "man/$$page" "$$section/$$page"; \
 	done
 	install -d '$(inst)/share/doc/idem/examples'
-	install -m 644 etc/idem.conf lighttpd/*.conf apache/*.conf systemd/* \
-		'$(inst)/share/doc/idem/examples'
+	install -m 644 etc/idem.conf etc/routes/* lighttpd/*.conf \
+		apache/*.conf systemd/* '$(inst)/share/doc/idem/examples'
 
 uninstall:
 	rm -f '$(inst)/bin/idem' '$(inst)/lib/idem/tasks.fcgi' \

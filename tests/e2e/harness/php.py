@@ -78,8 +78,8 @@ class Shop(Site):
 
     def __init__(self, settings=None):
         super().__init__(settings, program="guard.fcgi")
-        shutil.copy(os.path.join(ROOT, "tests/e2e/shop/shop.php"),
-                    self.path("www", "shop.php"))
+        for script in glob.glob(os.path.join(ROOT, "tests/e2e/shop/*.php")):
+            shutil.copy(script, self.path("www"))
         os.mkfifo(self.path("run", "go"))
         os.chmod(self.path("run", "go"), 0o666)
 
