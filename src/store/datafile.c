@@ -66,13 +66,18 @@ void
 datafile_close_on_exec(int fd)
 {
 	struct stat data, st;
+	int nfound = 0;
 
 	if (fstat(fd, &data) != 0)
 		return;
-	for (int i = 0; i < FDS_MAX; i++)
+	/* LMDB opened the other one behind it, and a descriptor is always the
+	 * lowest that is free. */
+	for (int i = fd; i < FDS_MAX && nfound < 2; i++)
 		if (fstat(i, &st) == 0 && st.st_dev == data.st_dev &&
-		    st.st_ino == data.st_ino)
+		    st.st_ino == data.st_ino) {
 			(void)fcntl(i, F_SETFD, FD_CLOEXEC);
+			nfound++;
+		}
 }
 
 bool
