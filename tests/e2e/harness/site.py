@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
@@ -69,8 +70,11 @@ class Site:
         the sources may be closed to it."""
         path = self.path("bin", os.path.basename(name))
         if not os.path.exists(path):
-            shutil.copy(os.path.join(BUILD, name), path)
-            os.chmod(path, 0o755)
+            # In one step, for tests with threads.
+            fresh = "%s.%d" % (path, threading.get_ident())
+            shutil.copy(os.path.join(BUILD, name), fresh)
+            os.chmod(fresh, 0o755)
+            os.rename(fresh, path)
         return path
 
     def install(self, program):
