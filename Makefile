@@ -250,7 +250,7 @@ install: all
 	done
 	install -d '$(inst)/share/doc/idem/examples'
 	install -m 644 etc/idem.conf etc/routes/* lighttpd/*.conf \
-		apache/*.conf systemd/* '$(inst)/share/doc/idem/examples'
+		apache/*.conf nginx/*.conf systemd/* '$(inst)/share/doc/idem/examples'
 
 uninstall:
 	rm -f '$(inst)/bin/idem' '$(inst)/lib/idem/tasks.fcgi' \

@@ -34,6 +34,9 @@ case $1 in
 *lighttpd*)
 	exec lighttpd -D -f "$1"
 	;;
+*nginx*)
+	exec nginx -g 'daemon off;' -c "$1"
+	;;
 *)
 	for value in "$SITE_CONFIG" "$SITE_DIR/store"; do
 		if [ ${#value} -gt 127 ]; then

@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 from . import fcgi, proc
-from .servers import Direct, DirectPending, Lighttpd
+from .servers import Direct, DirectPending, Lighttpd, Proxy
 from .site import AS_ROOT, ROOT, WORKER, Site, free_port
 
 PHP_CGI = "/usr/bin/php-cgi"
@@ -138,3 +138,39 @@ class GuardWorkers(GuardDirect):
 
 class GuardLighttpd(Lighttpd):
     conf = "lighttpd/lighttpd-guard.conf"
+
+
+class GuardNginx(Proxy):
+    name = "nginx"
+    conf = "nginx/nginx.conf"
+    backend_class = GuardWorkers
+    reload_signal = signal.SIGHUP
+
+    def conf_path(self):
+        """The shipped file with this site's values in the lines that say so:
+        nginx takes none from its environment."""
+        values = {
+            "user": WORKER.pw_name,
+            "pid": self.site.path("run", "nginx.pid"),
+            "error_log": self.site.path("log", "error.log"),
+            "client_body_temp_path": self.site.path("run", "body"),
+            "fastcgi_temp_path": self.site.path("run", "answers"),
+            "listen": "127.0.0.1:%d" % self.port,
+            "root": self.site.path("www")}
+        servers = ["unix:" + self.backend.address,
+                   "unix:" + self.site.path("run", "fpm.sock")]
+        lines = []
+        with open(os.path.join(ROOT, self.conf), encoding="utf-8") as file:
+            for line in file:
+                if line.endswith("; # yours\n"):
+                    name = line.split()[0]
+                    value = (servers.pop(0) if name == "server"
+                             else values.pop(name))
+                    line = "%s %s;\n" % (name, value)
+                lines.append(line)
+        if values or servers:
+            raise AssertionError("%s lacks lines" % self.conf)
+        path = self.site.path("nginx.conf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(lines)
+        return path

@@ -233,15 +233,13 @@ class Workers(Direct):
     nworkers = 4
 
 
-class ApacheProxy(WebServer):
-    """One socket, four workers that Apache did not start."""
-    name = "Apache with mod_proxy_fcgi"
-    conf = "apache/httpd-proxy.conf"
-    reload_signal = signal.SIGUSR1
+class Proxy(WebServer):
+    """A web server before one socket, whose workers it did not start."""
+    backend_class = Workers
 
     def __init__(self, site):
         super().__init__(site)
-        self.backend = Workers(site)
+        self.backend = self.backend_class(site)
 
     def start(self):
         self.backend.start()
@@ -261,6 +259,13 @@ class ApacheProxy(WebServer):
     def destroy(self):
         super().destroy()
         self.backend.destroy()
+
+
+class ApacheProxy(Proxy):
+    """One socket, four workers that Apache did not start."""
+    name = "Apache with mod_proxy_fcgi"
+    conf = "apache/httpd-proxy.conf"
+    reload_signal = signal.SIGUSR1
 
 
 class Inherited(Direct):
