@@ -251,6 +251,10 @@ install: all
 	install -d '$(inst)/share/doc/idem/examples'
 	install -m 644 etc/idem.conf etc/routes/* lighttpd/*.conf \
 		apache/*.conf nginx/*.conf systemd/* '$(inst)/share/doc/idem/examples'
+	install -d '$(inst)/share/doc/idem/examples/shared-hosting'
+	install -m 644 $(addprefix apache/shared-hosting/,.htaccess guard.fcgi \
+		.htidem.conf .htidem.routes) \
+		'$(inst)/share/doc/idem/examples/shared-hosting'
 
 uninstall:
 	rm -f '$(inst)/bin/idem' '$(inst)/lib/idem/tasks.fcgi' \

@@ -29,6 +29,7 @@ spawn-fcgi        |program spawn-fcgi
 lighttpd          |program lighttpd
 apache2-bin       |program apache2
 libapache2-mod-fcgid|file /usr/lib/apache2/modules/mod_fcgid.so
+apache2-suexec-custom|file /usr/lib/apache2/suexec
 php-cgi           |program php-cgi
 php-fpm           |program php-fpm
 php-sqlite3       |php sqlite3

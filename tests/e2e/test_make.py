@@ -135,6 +135,8 @@ class Install(unittest.TestCase):
                          "usr/share/doc/idem/examples/httpd.conf",
                          "usr/share/doc/idem/examples/nginx.conf",
                          "usr/share/doc/idem/examples/payme.routes",
+                         "usr/share/doc/idem/examples/shared-hosting/"
+                         ".htaccess",
                          "usr/share/doc/idem/examples/idem.conf"):
                 self.assertIn(name, there)
             run = subprocess.run(

@@ -21,6 +21,7 @@ def find_fpm():
 
 class Fpm:
     """php-fpm with four workers on a socket of the site's."""
+    user = WORKER.pw_name
 
     def __init__(self, site, by_number=False):
         self.site, self.process = site, None
@@ -42,7 +43,7 @@ class Fpm:
                  "pm.max_children = 4", "listen.mode = 0666",
                  "catch_workers_output = no"]
         if AS_ROOT:
-            lines.append("user = " + WORKER.pw_name)
+            lines.append("user = " + self.user)
         with open(conf, "w", encoding="ascii") as file:
             file.write("\n".join(lines) + "\n")
         atexit.register(self.destroy)

@@ -34,9 +34,11 @@ def shipped_settings():
 
 
 class Site:
+    under = "/tmp"
+
     def __init__(self, settings=None, program="tasks.fcgi", base=""):
         # Short: a unix socket's path ends at 107 bytes.
-        self.dir = tempfile.mkdtemp(prefix="idem-", dir="/tmp")
+        self.dir = tempfile.mkdtemp(prefix="idem-", dir=self.under)
         atexit.register(self.remove)    # after the end of its servers
         os.chmod(self.dir, 0o755)
         for name in ("bin", "www", "run", "log"):
