@@ -171,14 +171,16 @@ class Square(PresetCase):
 
 
 class Payme(PresetCase):
-    def call(self, method, number=1, password="secret", **params):
+    def send_call(self, method, number=1, password="secret", **params):
         call = {"jsonrpc": "2.0", "id": number, "method": method,
                 "params": dict({"id": self.intent}, **params)}
         login = base64.b64encode(b"Paycom:" + password.encode()).decode()
-        answer = self.post("/payme.php", json.dumps(call).encode(),
-                           ("Content-Type", "text/json; charset=UTF-8"),
-                           ("Authorization", "Basic " + login))
-        return self.assertStatus(answer, 200)
+        return self.server.send("POST", "/payme.php", [
+            ("Content-Type", "text/json; charset=UTF-8"),
+            ("Authorization", "Basic " + login)], json.dumps(call).encode())
+
+    def call(self, *args, **more):
+        return self.assertStatus(self.send_call(*args, **more).answer(), 200)
 
     def create(self, **more):
         return self.call("CreateTransaction", amount=500000,
@@ -210,6 +212,15 @@ class Payme(PresetCase):
         self.assertRuns(self.create())
         first = self.assertRuns(self.call("PerformTransaction", 3))
         self.assertSame(self.call("PerformTransaction", 4), first)
+        self.assertBooked("perform " + self.intent, 1)
+
+    def test_a_repeat_while_the_first_is_at_work(self):
+        """It waits for the first one's answer."""
+        self.assertRuns(self.create())
+        pending = [self.send_call("PerformTransaction", 3) for _ in "12"]
+        answers = [self.assertStatus(p.answer(), 200) for p in pending]
+        self.assertEqual(answers[0].body, answers[1].body)
+        self.assertEqual(sorted(a.replayed for a in answers), [False, True])
         self.assertBooked("perform " + self.intent, 1)
 
     def test_an_error_is_not_kept(self):
