@@ -13,6 +13,11 @@ from harness.hosting import CUSTOMER, POSSIBLE, CustomerFpm, Home, SharedHost
 from test_guard import FORM, ShopCase
 
 MOST = 131072       # bytes of a body
+SCRIPT = """<?php
+file_put_contents(dirname($_SERVER['DOCUMENT_ROOT']) . '/run/ran', "ran\\n",
+    FILE_APPEND);
+echo 'ran';
+"""
 
 
 class HostCase(ShopCase):
@@ -35,10 +40,6 @@ class HostCase(ShopCase):
     @classmethod
     def prepare(cls):
         """What else there is in the home."""
-
-    def ran(self):
-        """How many requests the guard has seen."""
-        return self.site.log().count("guard.fcgi[")
 
 
 class Customer(HostCase):
@@ -138,15 +139,24 @@ class SharedHosting(Customer):
         with open(self.site.path("www", "checkout.php"),
                   encoding="utf-8") as file:
             self.site.write(file.read(), "www", "other.php")
-        before, key = self.ran(), fresh_key()
-        for n in (1, 2):
-            self.assertFirst(self.buy(key, page="other.php"))
+        key = fresh_key()
+        self.assertTrue(self.buy(key).has("X-Request-Id"))   # the guard's
+        for n in (2, 3):
+            answer = self.assertFirst(self.buy(key, page="other.php"))
+            self.assertFalse(answer.has("X-Request-Id"), answer)
             self.assertCharges(n)
         answer = self.server.send("GET", "/checkout.php").answer()
         self.assertEqual(answer.body, b"key none idem 0\n")
-        self.assertEqual(self.ran(), before)
-        self.buy(key)
-        proc.wait_until(lambda: self.ran() == before + 1, "the guard's line")
+        self.assertFalse(answer.has("X-Request-Id"), answer)
+
+    def test_a_folder_without_php(self):
+        """Its owner took the handler away; no rule leads to the guard."""
+        self.site.write('<FilesMatch "\\.php$">\nSetHandler None\n'
+                        '</FilesMatch>\n', "www", "uploads", ".htaccess")
+        self.site.write(SCRIPT, "www", "uploads", "x.php")
+        answer = self.buy(fresh_key(), page="uploads/x.php")
+        self.assertTrue(answer.body.startswith(b"<?php\n"), answer)
+        self.assertEqual(self.site.lines("ran"), [])
 
     def test_the_longest_body(self):
         key = fresh_key()
@@ -186,11 +196,6 @@ EVERY_SCRIPT = """
 RewriteCond %{REQUEST_URI} !/guard\\.fcgi
 RewriteCond %{REQUEST_FILENAME} -f
 RewriteRule ^(.+\\.php)(/.*)?$ guard.fcgi/$1$2 [L]
-"""
-SCRIPT = """<?php
-file_put_contents(dirname($_SERVER['DOCUMENT_ROOT']) . '/run/ran', "ran\\n",
-    FILE_APPEND);
-echo 'ran';
 """
 GUARD = b"403 Forbidden\n"      # its own words; Apache's are longer
 
@@ -281,4 +286,5 @@ class WaysAround(HostCase):
                                     "/a/../free.php")):
             answer = self.server.send("POST", target, [FORM], b"").answer()
             self.assertEqual((answer.status, answer.body), (200, b"ran"))
+            self.assertTrue(answer.has("X-Request-Id"))     # by the guard
             self.assertEqual(len(self.site.lines("ran")), n + 1)
