@@ -9,15 +9,17 @@ import uuid
 
 from harness import proc
 from harness.case import fresh_key
-from harness.hosting import CUSTOMER, POSSIBLE, CustomerFpm, Home, SharedHost
+from harness.hosting import (CUSTOMER, POSSIBLE, SAYS_BY_WHAT, CustomerFpm,
+                             Home, SharedHost)
 from test_guard import FORM, ShopCase
 
 MOST = 131072       # bytes of a body
-SCRIPT = """<?php
+SCRIPT = SAYS_BY_WHAT + """
 file_put_contents(dirname($_SERVER['DOCUMENT_ROOT']) . '/run/ran', "ran\\n",
     FILE_APPEND);
 echo 'ran';
 """
+GUARDED, HOSTED = "cgi-fcgi", "fpm-fcgi"    # PHP's names for itself
 
 
 class HostCase(ShopCase):
@@ -40,6 +42,9 @@ class HostCase(ShopCase):
     @classmethod
     def prepare(cls):
         """What else there is in the home."""
+
+    def assertRunBy(self, what, answer):
+        self.assertEqual(answer.field("X-Run-By"), what, answer)
 
 
 class Customer(HostCase):
@@ -140,14 +145,14 @@ class SharedHosting(Customer):
                   encoding="utf-8") as file:
             self.site.write(file.read(), "www", "other.php")
         key = fresh_key()
-        self.assertTrue(self.buy(key).has("X-Request-Id"))   # the guard's
+        self.assertRunBy(GUARDED, self.buy(key))
         for n in (2, 3):
             answer = self.assertFirst(self.buy(key, page="other.php"))
-            self.assertFalse(answer.has("X-Request-Id"), answer)
+            self.assertRunBy(HOSTED, answer)
             self.assertCharges(n)
         answer = self.server.send("GET", "/checkout.php").answer()
         self.assertEqual(answer.body, b"key none idem 0\n")
-        self.assertFalse(answer.has("X-Request-Id"), answer)
+        self.assertRunBy(HOSTED, answer)
 
     def test_a_folder_without_php(self):
         """Its owner took the handler away; no rule leads to the guard."""
@@ -187,7 +192,8 @@ class SharedHosting(Customer):
         """As before: PHP gets all of it, each time."""
         token = uuid.uuid4().hex
         for n in (1, 2):
-            self.assertFirst(self.buy(None, filler=MOST + 1, token=token))
+            self.assertRunBy(HOSTED, self.assertFirst(
+                self.buy(None, filler=MOST + 1, token=token)))
             self.assertCharges(n)
 
 
@@ -286,5 +292,5 @@ class WaysAround(HostCase):
                                     "/a/../free.php")):
             answer = self.server.send("POST", target, [FORM], b"").answer()
             self.assertEqual((answer.status, answer.body), (200, b"ran"))
-            self.assertTrue(answer.has("X-Request-Id"))     # by the guard
+            self.assertRunBy(GUARDED, answer)
             self.assertEqual(len(self.site.lines("ran")), n + 1)

@@ -10,6 +10,8 @@ from .site import AS_ROOT, BUILD, ROOT
 
 SUEXEC = "/usr/lib/apache2/suexec"
 SUEXEC_LOGS = "/var/log/apache2"    # suexec runs nothing where it cannot log
+# The guard runs php-cgi, the host php-fpm.
+SAYS_BY_WHAT = "<?php\nheader('X-Run-By: ' . PHP_SAPI);\n"
 CUSTOMER = pwd.getpwnam("nobody")
 POSSIBLE = AS_ROOT and os.path.exists(SUEXEC)
 
@@ -27,8 +29,10 @@ class Home(Shop):
         super().__init__()
         os.chmod(self.path("run"), 0o777)   # the shop's data
         os.mkdir(self.path("idem"))
-        os.rename(self.path("www", "shop.php"),
-                  self.path("www", "checkout.php"))
+        with open(self.path("www", "shop.php"), encoding="utf-8") as file:
+            self.write(file.read().replace("<?php\n", SAYS_BY_WHAT, 1),
+                       "www", "checkout.php")
+        os.remove(self.path("www", "shop.php"))
         self.program = self.path("idem", "guard.fcgi")
         self.install("guard.fcgi")
         shutil.copy(os.path.join(BUILD, "idem"), self.path("idem", "idem"))
