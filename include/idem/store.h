@@ -126,9 +126,10 @@ enum idem_op_kind {
 	                  * answer, or as the handler says, or absent where the
 	                  * input is absent; refuses a live one with RUNNING,
 	                  * another state with ABSENT_KEY or REPLAY */
-	IDEM_OP_APPLY    /* no key: apply alone */
+	IDEM_OP_APPLY,   /* no key: apply alone */
+	IDEM_OP_SWEEP    /* the store's own: idem_store_sweep() makes it */
 };
-#define IDEM_NOPS ((size_t)IDEM_OP_APPLY + 1)
+#define IDEM_NOPS ((size_t)IDEM_OP_SWEEP + 1)
 
 /*
  * One operation: a value, and all that carrying it out needs, so that another

@@ -14,7 +14,8 @@
 #define ROOM_DROPS_MAX 8   /* of them at most, so a lowered limit is reached */
 /* ... and one step of a sweep: */
 #define SWEEP_LOOK_MAX 4096 /* records looked at */
-#define SWEEP_DUE_MAX 512   /* due ones treated, whatever the caller allows */
+#define SWEEP_DUE_MAX 480   /* due ones treated, whatever the caller allows: as
+                             * many as fit a slot of the group commit */
 
 /* The verbs of store.h, with the back end's own value in place of the store. */
 struct backend {

@@ -330,6 +330,8 @@ lmdb_run(struct lmdb_store *s, struct kv_txn *t, struct idem_op *op,
 	store_start(op);
 	if (op->kind == IDEM_OP_APPLY)
 		return apply_alone(&u);
+	if (op->kind == IDEM_OP_SWEEP)
+		return lmdb_sweep_due(s, t, op);
 	if ((err = lmdb_find(s, t, op->id, &u.own)) != IDEM_OK)
 		return err;
 	switch (op->kind) {
@@ -343,6 +345,7 @@ lmdb_run(struct lmdb_store *s, struct kv_txn *t, struct idem_op *op,
 	case IDEM_OP_RESOLVE:
 		return resolve(&u);
 	case IDEM_OP_APPLY:
+	case IDEM_OP_SWEEP:
 		break;
 	}
 	return IDEM_OK;

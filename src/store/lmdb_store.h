@@ -115,6 +115,9 @@ lmdb_make_room(struct lmdb_store *s, struct kv_txn *t,
 IDEM_MUST_CHECK enum idem_err
 lmdb_crowded(struct lmdb_store *s, bool *crowded);
 
+/* The one way of an operation into the store: store_lmdb.c. */
+enum idem_err lmdb_submit(void *self, struct idem_op *op);
+
 /* Operations: lmdb_ops.c. */
 
 /*
@@ -141,6 +144,13 @@ lmdb_group_ready(struct lmdb_store *s, bool *ready);
 /* Carry op out in a batch.  Codes as idem_store_submit(). */
 IDEM_MUST_CHECK enum idem_err
 lmdb_group_submit(struct lmdb_store *s, struct idem_op *op);
+
+/*
+ * Treat the records whose numbers op->input holds, those that are due in this
+ * transaction; op->answer: how many were expired, unknown, held and released.
+ */
+IDEM_MUST_CHECK enum idem_err
+lmdb_sweep_due(struct lmdb_store *s, struct kv_txn *t, struct idem_op *op);
 
 /* Whole walks: lmdb_walk.c, lmdb_sweep.c; backend.h has the verbs. */
 

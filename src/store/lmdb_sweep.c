@@ -1,38 +1,40 @@
 /*
  * lmdb_sweep.c - one step of a sweep: find due records without the writer's
- * lock, then treat them in one transaction, where each is judged again.
+ * lock, then treat them by one operation, which judges each again.
  */
 #include "store/lmdb_store.h"
 
 #include "base/bytes.h"
 
-struct step {
+#define NUMBER_BYTES 8
+#define COUNTS_BYTES (4 * 8)
+
+/* Looking for due records. */
+struct search {
 	struct lmdb_store *s;
 	struct idem_sweep *sweep;
 	int64_t now_ms;
-	int64_t unknown_ttl_ms;
 	size_t max;
 	size_t nseen;
-	uint64_t due[SWEEP_DUE_MAX];
 	size_t ndue;
-	struct idem_sweep done; /* counts of the transaction */
+	struct idem_buf due; /* their numbers */
 };
 
 static bool
-is_due(const struct step *p, const struct idem_record *r)
+is_due(struct lmdb_store *s, const struct idem_record *r, int64_t now_ms)
 {
 	if (r->state == IDEM_STATE_RUNNING)
-		return !liveness_alive(&p->s->base->live, r->token);
-	return record_expired(r, p->now_ms);
+		return !liveness_alive(&s->base->live, r->token);
+	return record_expired(r, now_ms);
 }
 
 static bool
 look_at(void *arg, struct idem_span key, struct idem_span value)
 {
-	struct step *p = arg;
+	struct search *p = arg;
 	struct idem_record r;
 
-	if (key.n != 8)
+	if (key.n != NUMBER_BYTES)
 		return true;
 	if (p->ndue == p->max || p->nseen == SWEEP_LOOK_MAX) {
 		p->sweep->more = true;
@@ -40,15 +42,18 @@ look_at(void *arg, struct idem_span key, struct idem_span value)
 	}
 	p->nseen++;
 	p->sweep->from = u64_from_key((const unsigned char *)key.p);
-	if (record_decode(value, &r) == IDEM_OK && is_due(p, &r))
-		p->due[p->ndue++] = p->sweep->from;
+	if (record_decode(value, &r) == IDEM_OK &&
+	    is_due(p->s, &r, p->now_ms)) {
+		idem_buf_puts(&p->due, key);
+		p->ndue++;
+	}
 	return true;
 }
 
 static enum idem_err
-find_due(struct step *p)
+find_due(struct search *p)
 {
-	unsigned char start[8];
+	unsigned char start[NUMBER_BYTES];
 	struct kv_txn t;
 	enum idem_err err;
 
@@ -65,53 +70,82 @@ find_due(struct step *p)
 }
 
 static enum idem_err
-treat_one(struct step *p, struct kv_txn *t, const struct lmdb_found *f)
+treat_one(struct lmdb_store *s, struct kv_txn *t, const struct idem_op *op,
+    const struct lmdb_found *f, struct idem_sweep *done)
 {
 	switch (f->r.state) {
 	case IDEM_STATE_DONE:
-		p->done.nexpired++;
+		done->nexpired++;
 		break;
 	case IDEM_STATE_UNKNOWN:
-		p->done.nunknown++;
+		done->nunknown++;
 		break;
 	case IDEM_STATE_RUNNING:
 		if (!f->r.retry) {
-			p->done.nheld++;
-			return lmdb_write_unknown(p->s, t, f, p->now_ms,
-			    p->unknown_ttl_ms);
+			done->nheld++;
+			return lmdb_write_unknown(s, t, f, op->now_ms,
+			    op->unknown_ttl_ms);
 		}
-		p->done.nreleased++;
+		done->nreleased++;
 		break;
 	}
 	return lmdb_drop(t, f->number, f->r.id);
 }
 
-/* May run more than once, so it counts from the start. */
-static enum idem_err
-treat(void *arg, struct kv_txn *t)
+/* A record that no longer decodes is left to "idem check"; what the transaction
+ * itself fails at ends the step. */
+enum idem_err
+lmdb_sweep_due(struct lmdb_store *s, struct kv_txn *t, struct idem_op *op)
 {
-	struct step *p = arg;
-	struct lmdb_found f;
+	struct idem_sweep done = { .from = 0 };
+	struct reader r = reader_of(op->input);
 	enum idem_err err = IDEM_OK;
 
-	p->done = (struct idem_sweep){ .from = 0 };
-	for (size_t i = 0; err == IDEM_OK && i < p->ndue; i++) {
-		err = lmdb_find_number(p->s, t, p->due[i], &f);
-		if (err == IDEM_OK && f.there && is_due(p, &f.r))
-			err = treat_one(p, t, &f);
+	if (op->answer == NULL || op->input.n % NUMBER_BYTES != 0 ||
+	    idem_buf_room(op->answer, COUNTS_BYTES) == NULL)
+		return IDEM_ECORRUPT; /* nobody asks like this */
+	while (r.rest.n > 0 && !t->full && !t->spoiled) {
+		struct lmdb_found f;
+
+		err = lmdb_find_number(s, t, rd_u64(&r), &f);
+		if (err == IDEM_OK && f.there &&
+		    is_due(s, &f.r, op->now_ms))
+			err = treat_one(s, t, op, &f, &done);
 	}
-	return err;
+	if (t->full || t->spoiled)
+		return err;
+	wr_u64(op->answer, done.nexpired);
+	wr_u64(op->answer, done.nunknown);
+	wr_u64(op->answer, done.nheld);
+	wr_u64(op->answer, done.nreleased);
+	return idem_buf_err(op->answer);
+}
+
+static void
+count(struct idem_sweep *sweep, struct idem_span answer)
+{
+	struct reader r = reader_of(answer);
+
+	sweep->nexpired += rd_u64(&r);
+	sweep->nunknown += rd_u64(&r);
+	sweep->nheld += rd_u64(&r);
+	sweep->nreleased += rd_u64(&r);
 }
 
 enum idem_err
 lmdb_sweep(void *self, int64_t now_ms, int64_t unknown_ttl_ms, size_t max,
     struct idem_sweep *sweep)
 {
-	struct step p = { .s = self, .sweep = sweep, .now_ms = now_ms,
-		.unknown_ttl_ms = unknown_ttl_ms,
+	char due[SWEEP_DUE_MAX * NUMBER_BYTES], counts[COUNTS_BYTES];
+	struct search p = { .s = self, .sweep = sweep, .now_ms = now_ms,
 		.max = max < SWEEP_DUE_MAX ? max : SWEEP_DUE_MAX };
+	struct idem_buf answer;
+	struct idem_op op = { .kind = IDEM_OP_SWEEP, .now_ms = now_ms,
+		.unknown_ttl_ms = unknown_ttl_ms, .answer = &answer };
 	enum idem_err err;
 
+	idem_buf_over(&p.due, due, sizeof due);
+	idem_buf_over(&answer, counts, sizeof counts);
 	if ((err = place_same(&p.s->place)) != IDEM_OK)
 		return err;
 	kv_check_readers(p.s->kv);
@@ -120,11 +154,8 @@ lmdb_sweep(void *self, int64_t now_ms, int64_t unknown_ttl_ms, size_t max,
 	sweep->nseen += p.nseen;
 	if (p.ndue == 0)
 		return IDEM_OK;
-	if ((err = kv_write(p.s->kv, true, treat, &p)) != IDEM_OK)
-		return err == IDEM_EFULL ? IDEM_ESTORE : err;
-	sweep->nexpired += p.done.nexpired;
-	sweep->nunknown += p.done.nunknown;
-	sweep->nheld += p.done.nheld;
-	sweep->nreleased += p.done.nreleased;
-	return IDEM_OK;
+	op.input = idem_buf_span(&p.due);
+	if ((err = lmdb_submit(self, &op)) == IDEM_OK)
+		count(sweep, idem_buf_span(&answer));
+	return err;
 }

@@ -244,6 +244,8 @@ run(struct mem_store *m, struct idem_op *op)
 		return resolve(m, op);
 	case IDEM_OP_APPLY:
 		return apply_alone(m, op);
+	case IDEM_OP_SWEEP:
+		break; /* mem_sweep() needs no operation */
 	}
 	return IDEM_ESTORE;
 }

@@ -91,6 +91,7 @@ ends(enum idem_op_kind kind)
 	case IDEM_OP_CLAIM:
 	case IDEM_OP_ONCE:
 	case IDEM_OP_APPLY:
+	case IDEM_OP_SWEEP:
 		return false;
 	}
 	return false;
@@ -105,6 +106,7 @@ idem_store_submit(struct idem_store *s, struct idem_op *op)
 	assert(op->apply == 0 ? op->kept_bytes <= op->input.n :
 	    s->apply != NULL && op->answer != NULL);
 	assert(!claims || op->answer != NULL);
+	assert(op->kind != IDEM_OP_SWEEP);
 	store_start(op);
 	/* ONCE leaves nothing running, so nobody will ask after its worker. */
 	if (op->kind == IDEM_OP_CLAIM &&

@@ -61,6 +61,7 @@ begins(enum idem_op_kind kind)
 	case IDEM_OP_HOLD:
 	case IDEM_OP_RELEASE:
 	case IDEM_OP_RESOLVE:
+	case IDEM_OP_SWEEP:
 		return false;
 	}
 	return false;
@@ -78,8 +79,7 @@ submit_alone(struct lmdb_store *s, struct idem_op *op)
 	return kv_write(s->kv, !new, run, &m);
 }
 
-/* The one way of an operation into the store. */
-static enum idem_err
+enum idem_err
 lmdb_submit(void *self, struct idem_op *op)
 {
 	struct lmdb_store *s = self;

@@ -129,7 +129,7 @@ what_nobody_wrote_is_refused(void **state)
 		size_t at;
 		char byte;
 	} rows[] = {
-		{ KIND_AT, 7 }, { KIND_AT, '\xff' }, { FLAGS_AT, 8 },
+		{ KIND_AT, 8 }, { KIND_AT, '\xff' }, { FLAGS_AT, 8 },
 		{ KEPT_AT, 4 }, { KEPT_AT - 7, 1 },
 		{ ROOM_AT, 0 }, /* a handler without room for its answer */
 		{ sizeof whole - 1 - 4, 2 }, /* a byte behind the input */
