@@ -175,7 +175,8 @@ check: deps
 
 # --- the programs behind real servers, and all tests -----------------------
 .PHONY: run
-run: deps
+run:
+	@tools/deps.sh run
 	@$(MAKE) --no-print-directory all
 	@PROGRAM='$(abspath $(BUILD))/tasks.fcgi' \
 		tools/run.sh '$(SERVER)' '$(PORT)'

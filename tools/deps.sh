@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what building, testing and `make run` need, where it is missing.
 # As root it calls apt-get; otherwise it prints the line to run.
-# usage: deps.sh [build|all]      build: only what compiling needs
+# usage: deps.sh [build|run|all]
+#   build: only what compiling needs; run: the web servers too
 set -eu
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -16,6 +17,11 @@ libssl-dev        |header openssl/evp.h
 libcjson-dev      |header cjson/cJSON.h
 libunistring-dev  |header unictype.h
 '
+need_run='
+lighttpd          |program lighttpd
+apache2-bin       |program apache2
+libapache2-mod-fcgid|file /usr/lib/apache2/modules/mod_fcgid.so
+'
 need_test='
 libcmocka-dev     |header cmocka.h
 patch             |program patch
@@ -26,9 +32,6 @@ python3           |program python3
 curl              |program curl
 openssl           |program openssl
 spawn-fcgi        |program spawn-fcgi
-lighttpd          |program lighttpd
-apache2-bin       |program apache2
-libapache2-mod-fcgid|file /usr/lib/apache2/modules/mod_fcgid.so
 apache2-suexec-custom|file /usr/lib/apache2/suexec
 php-cgi           |program php-cgi
 php-fpm           |program php-fpm
@@ -68,8 +71,11 @@ quiet_services() {
 	trap 'exit 1' HUP INT TERM
 }
 
-need=$need_build
-test "${1:-all}" = build || need=$need$need_test
+case ${1:-all} in
+build) need=$need_build ;;
+run) need=$need_build$need_run ;;
+*) need=$need_build$need_run$need_test ;;
+esac
 missing=$(printf '%s' "$need" | while IFS='|' read -r package how; do
 	package=$(echo $package)
 	test -n "$package" || continue
