@@ -37,6 +37,8 @@ php-cgi           |program php-cgi
 php-fpm           |program php-fpm
 php-sqlite3       |php sqlite3
 nginx             |program nginx
+chromium          |program chromium
+chromium-driver   |program chromedriver
 '
 
 # Debian's php-fpm is called php-fpm8.2 and the like.

@@ -24,7 +24,9 @@ function query($text, ...$values)
 	$statement = $db->prepare($text);
 	foreach ($values as $i => $value)
 		$statement->bindValue($i + 1, $value);
-	$row = $statement->execute()->fetchArray(SQLITE3_ASSOC);
+	$result = $statement->execute();
+	/* To fetch from an INSERT would run it again. */
+	$row = $result->numColumns() ? $result->fetchArray(SQLITE3_ASSOC) : null;
 	return $row ?: ['id' => $db->lastInsertRowID()];
 }
 
