@@ -2,7 +2,7 @@
 """The bench: one table, every row a ratio measured in one run.
 
 usage: bench.py [--quick] [ROWS...]      ROWS: store http reads json records
-                                               sweep memory
+                                               sweep memory guard
 Writes var/bench/results.tsv and docs/bench.svg (see draw.py)."""
 import argparse
 import os
@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import draw
+import guard
 import measure
 import place
 from measure import Row, rounds, row_of
@@ -239,7 +240,7 @@ def cgi_rows(o):
 
 GROUPS = {"store": store_rows, "http": http_rows, "reads": read_rows,
           "json": json_rows, "records": record_rows, "sweep": sweep_rows,
-          "memory": memory_rows}
+          "memory": memory_rows, "guard": guard.guard_rows}
 
 
 def main():

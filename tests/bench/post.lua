@@ -1,8 +1,11 @@
--- wrk: POST /vazifalar; MODE new: a fresh key each; replay: one of few keys,
--- made beforehand; read: GET without a key.
+-- wrk: POST to TARGET (/vazifalar); MODE new: a fresh key each; replay: one of
+-- few keys, made beforehand; unkeyed: no key; read: GET without a key.
 local mode = os.getenv("MODE")
 local prefix = os.getenv("PREFIX")
-local body = '{"matn":"Non olish #uy"}'
+local target = os.getenv("TARGET") or "/vazifalar"
+local body = os.getenv("BODY") or '{"matn":"Non olish #uy"}'
+local kind = os.getenv("BODY") and "application/x-www-form-urlencoded"
+    or "application/json"
 local n, id = 0, 0
 local threads = 0
 
@@ -18,9 +21,9 @@ function request()
 	n = n + 1
 	local key = mode == "new" and prefix .. "-" .. id .. "-" .. n
 	    or prefix .. "-" .. (n % 100)
-	return wrk.format("POST", "/vazifalar", {
-		["Content-Type"] = "application/json",
-		["Idempotency-Key"] = key,
+	return wrk.format("POST", target, {
+		["Content-Type"] = kind,
+		["Idempotency-Key"] = mode ~= "unkeyed" and key or nil,
 	}, body)
 end
 
