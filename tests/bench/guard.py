@@ -133,7 +133,8 @@ def compared(o, script, mode, way):
             for name, url in (("guard", urls[way]), ("php", urls["php"]))})
 
 
-QUEUE = "SQLite's one writer; the guard's two commits are shared"
+# behind SQLite's one writer claims and ends come one by one
+QUEUE = "SQLite syncs four times an order, the guard twice: none shared"
 HOP = "one more connection and process for each request"
 SAME = "the same path twice: how far chance goes"
 ROWS = (
