@@ -169,6 +169,12 @@ class GuardNginx(Proxy):
                              else values.pop(name))
                     line = "%s %s;\n" % (name, value)
                 lines.append(line)
+                if line.startswith("http {"):
+                    # Not used, but made at the start where nginx was told
+                    # when it was built, in folders of root.
+                    lines += ["\t%s_temp_path %s;\n" % (
+                        name, self.site.path("run", name))
+                              for name in ("proxy", "uwsgi", "scgi")]
         if values or servers:
             raise AssertionError("%s lacks lines" % self.conf)
         path = self.site.path("nginx.conf")
