@@ -36,7 +36,8 @@ CRYPTO   ?= $(if $(findstring /,$(shell $(CC) -print-file-name=libcrypto.a)),\
 LIBS     := -llmdb $(CRYPTO) -lcjson -lunistring -lfcgi -lpthread
 
 lib_src  := $(wildcard src/*/*.c)
-fcgi_src := $(wildcard fcgi/*.c)
+fcgi_src := $(wildcard fcgi/settings/*.c fcgi/process/*.c \
+	fcgi/exchange/*.c)
 programs := tasks guard idem
 objects   = $(patsubst %.c,$(1)/%.o,$(2))
 tests    := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
@@ -103,7 +104,7 @@ $(static_all): $(static)/libfront.a $(static)/libidem.a $(static)/libcjson.a
 	@$(call static_link,-Xlinker -t -Xlinker -t) -o $@.first >$@.trace
 	@inside=$$(tools/inside.sh $(static)/cjson/version $@.trace) && \
 		$(static_cc) $(IDEM_CPP) "-DIDEM_INSIDE=\"$$inside\"" \
-		$(IDEM_C) -c -o $@.version.o fcgi/version.c
+		$(IDEM_C) -c -o $@.version.o fcgi/process/version.c
 	@$(call static_link,$@.version.o) -o $@
 	@rm -f $@.first $@.trace $@.version.o
 # For the tests, which skip it where the source of cJSON cannot be had.

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "command/command.h"
-#include "names.h"
+#include "process/names.h"
 
 /* Paths in messages are cut here, so that the advice behind them fits. */
 #define SHOWN_BYTES 400

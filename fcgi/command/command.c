@@ -8,7 +8,7 @@
 #include "base/io.h"
 #include "base/text.h"
 #include "command/command.h"
-#include "version.h"
+#include "process/version.h"
 
 #define FILE_MAX_BYTES ((size_t)1 << 20)
 #define OUT_MAX_BYTES ((size_t)2 << 30) /* of canonical: numbers grow */

@@ -6,7 +6,7 @@
 #define COMMAND_COMMAND_H
 
 #include "command/options.h"
-#include "settings.h"
+#include "settings/settings.h"
 
 #include "idem/log.h"
 #include "idem/store.h"

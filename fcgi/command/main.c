@@ -8,7 +8,7 @@
 
 #include "base/io.h"
 #include "command/command.h"
-#include "exe.h"
+#include "process/exe.h"
 
 /*
  * A standard descriptor that is closed would become the next file that is

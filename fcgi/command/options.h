@@ -4,7 +4,7 @@
 #ifndef COMMAND_OPTIONS_H
 #define COMMAND_OPTIONS_H
 
-#include "settings.h"
+#include "settings/settings.h"
 
 #include "idem/buf.h"
 #include "idem/log.h"

@@ -8,7 +8,7 @@
 
 #include <limits.h>
 
-#include "exe.h"
+#include "process/exe.h"
 #include "idem/http.h"
 
 /* What is to run. */

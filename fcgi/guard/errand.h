@@ -6,7 +6,7 @@
 
 #include "guard/access.h"
 #include "guard/service.h"
-#include "request_id.h"
+#include "exchange/request_id.h"
 
 /* The longest head of an answer that goes out: what a program may write, and
  * what the guard adds. */

@@ -3,7 +3,7 @@
  * nothing of it, as a program of the shared front.
  */
 #include "guard/service.h"
-#include "program.h"
+#include "process/program.h"
 
 static const struct program guard = {
 	.id = SETTINGS_GUARD,

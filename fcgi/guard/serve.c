@@ -5,8 +5,8 @@
 
 #include "base/io.h"
 #include "base/text.h"
-#include "cors.h"
-#include "front_log.h"
+#include "exchange/cors.h"
+#include "process/front_log.h"
 #include "guard/errand.h"
 #include "guard/handler.h"
 

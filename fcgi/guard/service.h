@@ -8,13 +8,13 @@
 
 #include <limits.h>
 
-#include "exchange.h"
-#include "exe.h"
+#include "exchange/exchange.h"
+#include "process/exe.h"
 #include "guard/backend.h"
 #include "guard/variables.h"
-#include "keeper.h"
-#include "routes_file.h"
-#include "spool.h"
+#include "exchange/keeper.h"
+#include "settings/routes_file.h"
+#include "exchange/spool.h"
 
 #include "idem/wrap.h"
 

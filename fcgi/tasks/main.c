@@ -1,7 +1,7 @@
 /*
  * main.c - tasks.fcgi: the tasks API as a program of the shared front.
  */
-#include "program.h"
+#include "process/program.h"
 #include "tasks/service.h"
 
 static const struct program tasks = {

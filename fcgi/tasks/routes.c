@@ -4,7 +4,7 @@
 #include "tasks/routes.h"
 
 #include "base/text.h"
-#include "cors.h"
+#include "exchange/cors.h"
 #include "tasks/pages.h"
 #include "tasks/reads.h"
 #include "tasks/service.h"

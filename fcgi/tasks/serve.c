@@ -7,8 +7,8 @@
 
 #include "base/io.h"
 #include "base/text.h"
-#include "front_log.h"
-#include "cors.h"
+#include "process/front_log.h"
+#include "exchange/cors.h"
 #include "tasks/routes.h"
 #include "tasks/turn.h"
 

@@ -5,8 +5,8 @@
 #ifndef TASKS_SERVICE_H
 #define TASKS_SERVICE_H
 
-#include "exchange.h"
-#include "keeper.h"
+#include "exchange/exchange.h"
+#include "exchange/keeper.h"
 
 #include "idem/wrap.h"
 

@@ -5,11 +5,11 @@
 #ifndef TASKS_TURN_H
 #define TASKS_TURN_H
 
-#include "exchange.h"
-#include "settings.h"
+#include "exchange/exchange.h"
+#include "settings/settings.h"
 
 #include "idem/wrap.h"
-#include "request_id.h"
+#include "exchange/request_id.h"
 
 /* What a worker keeps; see service.h. */
 struct service;

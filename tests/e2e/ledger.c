@@ -13,7 +13,7 @@
 #include "base/io.h"
 #include "base/text.h"
 #include "idem/idem.h"
-#include "program.h"
+#include "process/program.h"
 
 #define PATH_BYTES 200
 #define ANSWER_BYTES 4096

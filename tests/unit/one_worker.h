@@ -7,7 +7,7 @@
 
 #include <sys/un.h>
 
-#include "worker.h"
+#include "process/worker.h"
 
 #define BIG_BYTES ((size_t)3000000)
 

@@ -6,7 +6,7 @@
 
 #include "tests.h"
 
-#include "settings.h"
+#include "settings/settings.h"
 #include "tasks/service.h"
 
 #define SERVED_NOW_MS 1796050800000 /* 2026-11-30T15:00:00.000Z */

@@ -3,8 +3,8 @@
  */
 #include "tests.h"
 
-#include "cors.h"
-#include "request_id.h"
+#include "exchange/cors.h"
+#include "exchange/request_id.h"
 
 #define L(s) IDEM_LIT_INIT(s)
 

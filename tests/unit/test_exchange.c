@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "cgi.h"
-#include "exchange.h"
+#include "exchange/cgi.h"
+#include "exchange/exchange.h"
 
 /* A web server in memory: it gives the body in pieces and keeps the answer. */
 struct server {

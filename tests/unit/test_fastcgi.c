@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "connection.h"
+#include "exchange/connection.h"
 #include "fcgi_client.h"
 #include "one_worker.h"
 

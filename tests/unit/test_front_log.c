@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "front_log.h"
+#include "process/front_log.h"
 
 struct fixture {
 	int pipe[2];

@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "address.h"
+#include "process/address.h"
 #include "caught.h"
-#include "listen.h"
+#include "process/listen.h"
 
 static void
 addresses(void **state)

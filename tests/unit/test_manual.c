@@ -6,7 +6,7 @@
 
 #include "base/io.h"
 #include "base/text.h"
-#include "settings_table.h"
+#include "settings/settings_table.h"
 
 #define PAGE "man/idem.conf.5"
 

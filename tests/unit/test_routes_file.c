@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "routes_file.h"
+#include "settings/routes_file.h"
 
 static char folder[] = "/tmp/idem-routes-XXXXXX";
 

@@ -5,7 +5,7 @@
 #include "tests.h"
 
 #include "caught.h"
-#include "settings.h"
+#include "settings/settings.h"
 
 #define AT(field) offsetof(struct settings, field)
 

@@ -10,7 +10,7 @@
 
 #include "base/io.h"
 #include "caught.h"
-#include "settings.h"
+#include "settings/settings.h"
 
 /* A folder of the test's own. */
 struct fixture {

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <signal.h>
 
-#include "spool.h"
+#include "exchange/spool.h"
 
 /* Byte i of a content of any length. */
 static char

@@ -14,7 +14,7 @@
 
 #include "base/io.h"
 #include "fcgi_client.h"
-#include "program.h"
+#include "process/program.h"
 
 /* --- a program ------------------------------------------------------------ */
 

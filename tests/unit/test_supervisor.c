@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "front_log.h"
-#include "legacy.h"
-#include "signals.h"
-#include "supervisor.h"
+#include "process/front_log.h"
+#include "process/legacy.h"
+#include "process/signals.h"
+#include "process/supervisor.h"
 
 #define WORKERS 3
 #define HEAR_MS 10000 /* no word for so long: the test fails */

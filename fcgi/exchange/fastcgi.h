@@ -1,0 +1,29 @@
+/*
+ * fastcgi.h - one FastCGI request on one connection.
+ */
+#ifndef FRONT_FASTCGI_H
+#define FRONT_FASTCGI_H
+
+#include "exchange/exchange.h"
+
+typedef void (*exchange_fn)(void *arg, struct exchange *x);
+
+/* How a connection ended. */
+enum fastcgi_end {
+	FASTCGI_SERVED,
+	FASTCGI_UNHEARD, /* served, but the web server was gone before the
+	                  * answer was written */
+	FASTCGI_BROKE_OFF, /* so did the answer: no END_REQUEST was sent, and
+	                    * the web server sees that */
+	FASTCGI_NOTHING, /* closed, silent, half-sent or no FastCGI */
+	FASTCGI_CUT,     /* the parameters broke off; not served */
+	FASTCGI_ROLE     /* for an authorizer or a filter; not served */
+};
+
+/*
+ * Read one request from conn, pass it to serve and finish it.  The connection
+ * is always closed afterwards: FCGI_KEEP_CONN would pin the worker to it.
+ */
+enum fastcgi_end fastcgi_serve(int conn, exchange_fn serve, void *arg);
+
+#endif
