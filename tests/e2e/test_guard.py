@@ -85,6 +85,7 @@ class ShopCase(ServerCase):
 
 class GuardCases:
     """With ShopCase; see below."""
+    links = ['</a>; rel="next"', '</b>; rel="prev"']
 
     # --- answers ----------------------------------------------------------
     def test_a_retry_is_replayed(self):
@@ -191,8 +192,7 @@ class GuardCases:
                 self.assertEqual((again.status, again.body),
                                  (status, first.body))
                 self.assertTrue(again.replayed, again)
-                self.assertEqual(again.all("Link"), [
-                    '</a>; rel="next"', '</b>; rel="prev"'])
+                self.assertEqual(again.all("Link"), self.links)
                 self.assertCharges(1)
 
     def test_statuses_that_are_not_kept(self):

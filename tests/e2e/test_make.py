@@ -133,6 +133,8 @@ class Install(unittest.TestCase):
                          "usr/share/man/man1/idem.1",
                          "usr/share/doc/idem/examples/lighttpd.conf",
                          "usr/share/doc/idem/examples/httpd.conf",
+                         "usr/share/doc/idem/examples/httpd-guard.conf",
+                         "usr/share/doc/idem/examples/httpd-guard-proxy.conf",
                          "usr/share/doc/idem/examples/nginx.conf",
                          "usr/share/doc/idem/examples/payme.routes",
                          "usr/share/doc/idem/examples/shared-hosting/"

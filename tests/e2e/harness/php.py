@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 from . import fcgi, proc
-from .servers import Direct, DirectPending, Lighttpd, Proxy
+from .servers import Direct, DirectPending, Lighttpd, Proxy, WebServer
 from .site import AS_ROOT, ROOT, WORKER, Site, free_port
 
 PHP_CGI = "/usr/bin/php-cgi"
@@ -181,3 +181,21 @@ class GuardNginx(Proxy):
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(lines)
         return path
+
+
+class GuardFcgid(WebServer):
+    name = "Apache with mod_fcgid before the guard"
+    conf = "apache/httpd-guard.conf"
+
+
+class GuardSocket(GuardWorkers):
+    """Where the file for mod_proxy_fcgi looks for it."""
+
+    def __init__(self, site):
+        super().__init__(site, address=site.path("run", "guard.sock"))
+
+
+class GuardProxyFcgi(Proxy):
+    name = "Apache with mod_proxy_fcgi before the guard"
+    conf = "apache/httpd-guard-proxy.conf"
+    backend_class = GuardSocket
