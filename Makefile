@@ -215,7 +215,7 @@ test: deps
 	@$(MAKE) --no-print-directory -j1 -k unit lint shipped model-short e2e
 
 # --- the bench: `make bench` takes minutes and writes docs/bench.tsv and .svg --
-bench_kit := pairs records sweep spawns
+bench_kit := pairs counts records sweep spawns json
 bench_alone := bare barecgi
 bench_programs := $(addprefix $(BUILD)/bench/,$(bench_kit) $(bench_alone))
 $(addprefix $(BUILD)/bench/,$(bench_kit)): $(BUILD)/bench/%: \
@@ -268,11 +268,8 @@ uninstall:
 
 # --- what the canonical form costs, beside SHA-256 and cJSON ---------------
 .PHONY: bench-json
-bench-json: $(BUILD)/bench_json
+bench-json: $(BUILD)/bench/json
 	@$<
-$(BUILD)/bench_json: $(BUILD)/o/tests/bench/bench_json.o $(BUILD)/libidem.a
-	@echo '  LINK $@'
-	@$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcjson $(CRYPTO)
 
 # --- everything else is added here as it is built --------------------------
 .PHONY: clean

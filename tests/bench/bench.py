@@ -1,22 +1,26 @@
 #!/usr/bin/python3
 """The bench: one table, every row a ratio measured in one run.
 
-usage: bench.py [--quick] [ROWS...]      ROWS: store http reads json records
-                                               sweep memory guard
-Writes var/bench/results.tsv and docs/bench.svg (see draw.py)."""
+usage: bench.py [--quick] [PART...]
+       PART: store http reads json records sweep process
+BENCH_LARGE=1: also ten million records.
+Writes docs/bench.tsv and docs/bench.svg; a part, or --quick, only prints."""
 import argparse
 import os
+import shutil
 import statistics
 import subprocess
 import sys
+import time
 
 import draw
 import guard
-import measure
+import load
 import place
 from measure import Row, rounds, row_of
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(place.ROOT, "tests", "e2e"))
+from harness import fcgi    # noqa: E402
 
 
 # --- claim and finish, without a web server -----------------------------------
@@ -25,240 +29,273 @@ def pairs(durability, nworkers, seconds, plain=False):
         store = os.path.join(d, "store")
         if plain:
             place.only_plain(store)
-        out = place.output([place.build_path("bench", "pairs"), store,
-                            durability, str(nworkers), str(seconds)])
-        return float(out.split("\t")[0])
+        return place.figures("pairs", store, durability, nworkers, seconds)
+
+
+def note_group(row, ncommits, nrequests, ntimeouts, nrecoveries):
+    """A sleep that nobody ended, or a recovery, is a fault where nobody was
+    killed."""
+    row.note("%.1f requests a commit" % (nrequests / max(1, ncommits)))
+    if ntimeouts > 0 or nrecoveries > 0:
+        row.fail("%d sleeps that nobody ended, %d recoveries" % (
+            ntimeouts, nrecoveries))
+    return row
 
 
 def store_rows(o):
     for nworkers, least in ((1, 0.95), (16, 5), (32, 12), (64, 18)):
-        got = rounds(o.rounds, {
-            "group": lambda: pairs("full", nworkers, o.seconds),
-            "plain": lambda: pairs("full", nworkers, o.seconds, True)})
-        yield row_of(got, "group", "plain",
-                     "claim+finish, durable, %d worker%s" % (
-                         nworkers, "s" if nworkers > 1 else ""),
-                     "pairs/s", "one commit after another", least)
+        got = rounds(2 * o.rounds - 1 if nworkers == 1 else o.rounds, {
+            "group": lambda: pairs("full", nworkers, 1),
+            "plain": lambda: pairs("full", nworkers, 1, True)})
+        row = Row("store", "claim and finish, durable, %d worker%s" % (
+            nworkers, "s" if nworkers > 1 else ""), "pairs/s",
+            "one commit after another", least)
+        for a, b in zip(got["group"], got["plain"]):
+            row.add(a[0], b[0])
+        yield note_group(row, *(sum(x[4 + i] for x in got["group"])
+                                for i in range(4)))
 
 
 # --- behind lighttpd ----------------------------------------------------------
-def wrk(url, mode, prefix, seconds, nconnections):
-    env = dict(os.environ, MODE=mode, PREFIX=prefix)
-    out = place.output(["wrk", "-t1", "-c%d" % nconnections,
-                        "-d%ds" % seconds, "-s",
-                        os.path.join(HERE, "post.lua"), url], env=env)
-    line = [l for l in out.splitlines() if l.startswith("RESULT")][0]
-    _, done, micros, errors, p99 = line.split()
-    if int(errors) > 0:
-        raise RuntimeError("wrk saw %s errors:\n%s" % (errors, out))
-    return int(done) / (int(micros) / 1e6), int(p99)
+def loads(o, sites, plan):
+    """plan: (site's kind, mode) each; requests a second of each, by round."""
+    return rounds(o.rounds, {
+        (kind, mode): lambda kind=kind, mode=mode:
+            sites[kind].load(mode, o.seconds)[0] for kind, mode in plan})
 
 
-def loaded(what, nworkers, mode, seconds):
-    """Requests a second of one program behind lighttpd."""
-    with place.folder() as d, what(d, nworkers) as path, \
-            place.lighttpd(d, path) as url:
-        if mode != "new":
-            wrk(url, "replay", "warm", 1, 2)
-        return wrk(url, mode, "warm" if mode == "replay" else "k", seconds,
-                   2 * nworkers)[0]
-
-
-def durable(d, n):
-    return place.tasks(d, n, "full")
-
-
-def not_durable(d, n):
-    return place.tasks(d, n, "none")
-
-
-def one_by_one(d, n):
-    return place.tasks(d, n, "full", plain=True)
+def checked(row, sites, *kinds):
+    for fault in (f for kind in kinds for f in sites[kind].faults()):
+        row.fail(fault)
+    return row
 
 
 def http_rows(o):
     for nworkers in (32, 64):
-        got = rounds(o.rounds, {
-            name: (lambda f=f: loaded(f, nworkers, "new", o.seconds))
-            for name, f in (("durable", durable), ("none", not_durable),
-                            ("bare", place.bare), ("single", one_by_one))})
-        for other, against, least in (
-                ("none", "durability none", 0.75),
-                ("bare", "the least libfcgi program", 0.50),
-                ("single", "one commit after another", 4)):
-            yield row_of(got, "durable", other,
-                         "HTTP, durable, new keys, %d workers" % nworkers,
-                         "requests/s", against, least)
+        with load.sites(("durable", "none", "single", "bare"),
+                        nworkers) as sites:
+            got = loads(o, sites, [(kind, "new") for kind in sites])
+            counts = place.figures("counts", sites["durable"].workers.store)
+            for other, against, least in (
+                    ("none", "durability none", 0.75),
+                    ("bare", "the least libfcgi program", 0.50),
+                    ("single", "one commit after another", 4)):
+                row = row_of(got, ("durable", "new"), (other, "new"), "http",
+                             "new keys, durable, %d workers" % nworkers,
+                             "requests/s", against, least)
+                yield checked(note_group(row, *counts), sites, "durable",
+                              other)
 
 
 def read_rows(o):
-    for name, what, mode, least in (
-            ("HTTP, durability none, new keys, 16 workers", not_durable,
-             "new", 0.75),
-            ("HTTP, replays, 16 workers", durable, "replay", 0.90),
-            ("HTTP, reads without a key, 16 workers", durable, "read", 0.95)):
-        got = rounds(o.rounds, {
-            "idem": lambda: loaded(what, 16, mode, o.seconds),
-            "bare": lambda: loaded(place.bare, 16, mode, o.seconds)})
-        yield row_of(got, "idem", "bare", name, "requests/s",
-                     "the least libfcgi program", least)
+    with load.sites(("durable", "none", "bare"), 16) as sites:
+        for site in sites.values():
+            site.warm()
+        got = loads(o, sites, [("none", "new"), ("bare", "new"),
+                               ("durable", "replay"), ("bare", "replay"),
+                               ("durable", "read"), ("bare", "read")])
+        for name, kind, mode, least in (
+                ("new keys, durability none, 16 workers", "none", "new", 0.75),
+                ("replays, 16 workers", "durable", "replay", 0.90),
+                ("reads without a key, 16 workers", "durable", "read", 0.95)):
+            yield checked(row_of(got, (kind, mode), ("bare", mode), "http",
+                                 name, "requests/s",
+                                 "the least libfcgi program", least),
+                          sites, kind, "bare")
 
 
 # --- canonical form -----------------------------------------------------------
-def json_rows(o):
-    """bench_json measures in rounds itself; its lines: size, kind, ratio of
-    SHA-256 alone to canonical form with SHA-256, ratio of cJSON_Parse to the
-    canonical form."""
-    out = place.output([place.build_path("bench", "json"), "--tsv"])
-    for line in out.splitlines():
-        size, kind, sha, both, cjson, canonical = line.split("\t")
-        row = Row("canonical form + SHA-256, %s, %s" % (size, kind), "MB/s",
-                  "SHA-256 alone", 0.25)
-        row.add(float(both), float(sha))
-        yield row
-        row = Row("canonical form, %s, %s" % (size, kind), "MB/s",
-                  "cJSON_Parse", 1.0)
-        row.add(float(canonical), float(cjson))
-        yield row
+def json_rows(_):
+    """Of three kinds of JSON the one that does worst."""
+    sizes = {}
+    for line in place.output([place.build_path("bench", "json"),
+                              "--tsv"]).splitlines():
+        kind, nbytes, *ns = line.split("\t")
+        size = 10 ** (len(nbytes) - 1)
+        sizes.setdefault(size, []).append((kind, [float(x) for x in ns]))
+    names = {100: "100 B", 1000: "1 KB", 100000: "100 KB"}
+    for size, kinds in sizes.items():
+        for name, against, least, ours, theirs in (
+                ("canonical form and SHA-256, ", "SHA-256 alone", 0.25, 2, 0),
+                ("canonical form, ", "cJSON_Parse", 1.0, 1, 3)):
+            kind, ns = min(kinds, key=lambda k: k[1][theirs] / k[1][ours])
+            yield Row("json", name + names[size], "documents/s", against,
+                      least).add(1e9 / ns[ours], 1e9 / ns[theirs]).note(
+                          "worst of three kinds: " + kind)
 
 
 # --- many records -------------------------------------------------------------
-def claims(d, n):
-    out = place.output([place.build_path("bench", "records"), d, str(n)])
-    p50, p99, per_record = (float(x) for x in out.split("\t"))
-    return p50, p99, per_record
-
-
 def record_rows(o):
-    sizes = [10000, 1000000] + ([] if o.quick else [10000000])
+    sizes = [10000, 100000 if o.quick else 1000000] + (
+        [10000000] if os.environ.get("BENCH_LARGE") else [])
     with place.folder() as d:
-        stores = {n: os.path.join(d, str(n)) for n in sizes}
-        got = {n: [] for n in sizes}
-        for _ in range(o.rounds):
-            for n in sizes:         # filled at the first call
-                got[n].append(claims(stores[n], n))
+        variants = {n: lambda n=n: place.figures(
+            "records", os.path.join(d, str(n)), n) for n in sizes}
+        got = rounds(o.rounds, variants)    # filled at the first call
     for n in sizes[1:]:
         for at, name, least in ((0, "median", 1.5), (1, "99th percentile", 2)):
-            row = Row("claim among %d records, %s" % (n, name),
-                      "us", "among %d" % sizes[0], least, "less")
+            row = Row("records", "a claim among %s records, %s" % (
+                "{:,}".format(n), name), "us", "among 10,000", least, "less")
             for ours, theirs in zip(got[n], got[sizes[0]]):
                 row.add(ours[at], theirs[at])
-            row.note = "%.0f bytes on disk a record" % statistics.median(
-                x[2] for x in got[n])
-            yield row
+            yield row.note("%.0f bytes on disk a record" % got[n][0][2])
 
 
 # --- sweep --------------------------------------------------------------------
-def swept(how, n):
+def swept(filled, how, n):
     with place.folder() as d:
-        out = place.output([place.build_path("bench", "sweep"), how, d,
-                            str(n)])
-        return float(out)
-
-
-def latency(d, url, name, o, sweep):
-    beside = None
-    if sweep:
-        beside = subprocess.Popen(
-            [place.build_path("bench", "sweep"), "go", d + "/store"],
-            stdout=subprocess.PIPE, text=True)
-    p99 = wrk(url, "new", name, o.seconds, 32)[1]
-    if beside is not None:
-        beside.kill()
-        beside.wait()
-    return p99
+        store = os.path.join(d, "store")
+        shutil.copytree(filled, store)
+        os.sync()
+        return place.figures("sweep", how, store, n)[0]
 
 
 def sweep_rows(o):
     n = 100000 if o.quick else 1000000
-    got = rounds(o.rounds, {"ours": lambda: swept("idem", n),
-                            "lmdb": lambda: swept("lmdb", n)})
-    yield row_of(got, "ours", "lmdb", "sweep of %d expired records" % n,
-                 "records/s", "a bare LMDB loop, 500 a batch", 0.8)
+    with place.folder() as d:
+        filled = os.path.join(d, "filled")
+        place.output([place.build_path("bench", "sweep"), "fill", filled,
+                      str(n)])
+        got = rounds((o.rounds + 1) // 2, {
+            "ours": lambda: swept(filled, "idem", n),
+            "lmdb": lambda: swept(filled, "lmdb", n)})
+        yield row_of(got, "ours", "lmdb", "sweep",
+                     "sweep of %s expired records" % "{:,}".format(n),
+                     "records/s", "a bare LMDB loop, 500 a batch", 0.8)
+        yield from beside_rows(o, filled)
+
+
+def beside(store, what):
+    """what() while the operator's command sweeps; how many went, too."""
+    sweep = subprocess.Popen([place.build_path("idem"), "sweep", "--json",
+                              "--store", store], stdout=subprocess.PIPE)
+    try:
+        got = what()
+        if sweep.poll() is not None:
+            raise RuntimeError("the sweep ended before the load did")
+    finally:
+        place.end(sweep)
+        sweep.stdout.close()
+    return got
+
+
+def beside_rows(o, filled):
+    with load.site("durable", 16,
+                   lambda store: shutil.copytree(filled, store)) as site:
+        store = site.workers.store
+        got = rounds(o.rounds, {
+            "with": lambda: beside(store, lambda: site.load("new", 1)),
+            "without": lambda: site.load("new", 1)})
+        row = Row("sweep", "99th percentile of new keys beside a sweep", "us",
+                  "without the sweep", 2, "less")
+        for a, b in zip(got["with"], got["without"]):
+            row.add(a[1], b[1])
+        row.note("%.2f of the requests a second" % statistics.median(
+            a[0] / b[0] for a, b in zip(got["with"], got["without"])))
+        yield checked(row, {"durable": site}, "durable")
+    with place.folder() as d:
+        store = os.path.join(d, "store")
+        shutil.copytree(filled, store)
+        waits = rounds(o.rounds, {
+            "with": lambda: beside(store, lambda: place.figures(
+                "pairs", store, "full", 4, 1)),
+            "without": lambda: place.figures("pairs", store, "full", 4, 1)})
+    row = Row("sweep", "longest wait of 4 writers beside a sweep", "ms",
+              "50 ms", 1, "less")
+    for x in waits["with"]:
+        row.add(x[3] / 1000, 50)
+    yield row.note("without a sweep %.1f ms" % statistics.median(
+        x[3] / 1000 for x in waits["without"]))
 
 
 # --- memory, start, CGI -------------------------------------------------------
 def private_kib(pid):
-    total = 0
     with open("/proc/%d/smaps_rollup" % pid) as f:
-        for line in f:
-            if line.startswith("Private_"):
-                total += int(line.split()[1])
-    return total
+        return sum(int(line.split()[1]) for line in f
+                   if line.startswith(("Private_Dirty", "Private_Clean")))
 
 
-def workers_of(pid):
-    with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
-        return [int(x) for x in f.read().split()]
-
-
-def memory_rows(o):
-    def ours():
-        with place.folder() as d, place.tasks(d, 32, "full") as path, \
-                place.lighttpd(d, path) as url:
-            wrk(url, "new", "m", o.seconds, 64)
-            pids = [int(p) for p in place.output(
-                ["pgrep", "-f", "tasks.fcgi.*unix:" + path]).split()]
-            return statistics.median(private_kib(p) for p in pids)
-    row = Row("private memory of a worker, 32 workers after load", "KiB",
-              "4 MiB", 1, "less")
-    for _ in range(o.rounds):
-        row.add(ours(), 4096)
-    yield row
+def process_rows(o):
+    with load.sites(("durable", "bare"), 32) as sites:
+        for site in sites.values():
+            site.load("new", o.seconds)
+        row = Row("process", "private memory of a worker after load, "
+                  "32 workers", "KiB", "4 MiB", 1, "less")
+        for pid in sites["durable"].workers.pids:
+            row.add(private_kib(pid), 4096)
+        yield checked(row.note("the bare program: %.0f KiB" %
+                               statistics.median(
+                                   private_kib(pid) for pid in
+                                   sites["bare"].workers.pids)),
+                      sites, "durable")
+    got = rounds(o.rounds, {kind: lambda kind=kind: started_ms(kind)
+                            for kind in ("durable", "bare")})
+    yield row_of(got, "durable", "bare", "process",
+                 "start of 32 workers to the first answer", "ms",
+                 "the least libfcgi program", None, "less")
     yield from cgi_rows(o)
 
 
-CGI = dict(REQUEST_METHOD="POST", REQUEST_URI="/vazifalar",
-           SCRIPT_NAME="", PATH_INFO="/vazifalar",
-           CONTENT_TYPE="application/json", CONTENT_LENGTH="24",
-           SERVER_PROTOCOL="HTTP/1.1", GATEWAY_INTERFACE="CGI/1.1",
-           REMOTE_ADDR="127.0.0.1")
+REQUEST = fcgi.variables("POST", "/vazifalar", [
+    ("Content-Type", "application/json"), ("Idempotency-Key", "start")],
+    b'{"matn":"Non olish #uy"}')
+
+
+def started_ms(kind):
+    with place.folder() as d:
+        began = time.monotonic()
+        with load.KINDS[kind](d, 32) as workers:
+            got = fcgi.request(workers.path, REQUEST,
+                               b'{"matn":"Non olish #uy"}')
+            took = time.monotonic() - began
+            if got.status != 201:
+                raise RuntimeError("%s: status %d" % (kind, got.status))
+    return took * 1000
+
+
+def cgi(*program, **more):
+    env = dict(REQUEST, CONTENT_LENGTH="24", PATH=os.environ["PATH"], **more)
+    del env["HTTP_IDEMPOTENCY_KEY"]     # a fresh one each
+    return float(place.output([place.build_path("bench", "spawns"), "30",
+                               place.build_path(*program)], env=env))
 
 
 def cgi_rows(o):
-    """One plain CGI request, from start to end of the process."""
-    n = 40
-
-    def ours():
-        with place.folder() as d:
-            env = dict(CGI, PATH=os.environ["PATH"],
-                       IDEM_STORE=d + "/store", IDEM_DURABILITY="none")
-            return float(place.output(
-                [place.build_path("bench", "spawns"), str(n),
-                 place.build_path("tasks.fcgi")], env=env))
-
-    def theirs():
-        return float(place.output(
-            [place.build_path("bench", "spawns"), str(n),
-             place.build_path("bench", "barecgi")],
-            env=dict(CGI, PATH=os.environ["PATH"])))
-
-    got = rounds(o.rounds, {"ours": ours, "bare": theirs})
-    yield row_of(got, "ours", "bare", "plain CGI, one keyed POST", "us",
-                 "a bare CGI program", 2, "less")
+    """One plain CGI request, from the start to the end of the process."""
+    with place.folder() as d:
+        got = rounds(2 * o.rounds - 1, {
+            "none": lambda: cgi("tasks.fcgi", IDEM_STORE=d + "/none",
+                                IDEM_DURABILITY="none"),
+            "bare": lambda: cgi("bench", "barecgi"),
+            "full": lambda: cgi("tasks.fcgi", IDEM_STORE=d + "/full")})
+    for durability, least in (("none", 2), ("full", None)):
+        yield row_of(got, durability, "bare", "process",
+                     "plain CGI, a keyed POST, durability " + durability,
+                     "us", "a bare CGI program", least, "less")
 
 
-GROUPS = {"store": store_rows, "http": http_rows, "reads": read_rows,
-          "json": json_rows, "records": record_rows, "sweep": sweep_rows,
-          "memory": memory_rows, "guard": guard.guard_rows}
+PARTS = {"store": store_rows, "http": http_rows, "reads": read_rows,
+         "json": json_rows, "records": record_rows, "sweep": sweep_rows,
+         "process": process_rows, "guard": guard.guard_rows}
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("rows", nargs="*", choices=[[], *GROUPS])
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS])
     parser.add_argument("--quick", action="store_true")
     o = parser.parse_args()
-    o.rounds = 1 if o.quick else 3
-    o.seconds = 1 if o.quick else 3
-    rows = []
-    for name in o.rows or GROUPS:
-        for row in GROUPS[name](o):
+    o.rounds = 1 if o.quick else 7
+    o.seconds = 1
+    rows, began = [], time.monotonic()
+    for name in o.parts or PARTS:
+        for row in PARTS[name](o):
             rows.append(row)
             print("\t".join(row.cells()), flush=True)
-    if o.quick or o.rows:
-        return                  # a part is no result
-    draw.write_tsv(rows)
-    draw.write_svg(rows)
+    print("%.0f s" % (time.monotonic() - began), file=sys.stderr)
+    if not o.quick and not o.parts:     # a part is no result
+        draw.write_tsv(rows)
+        draw.write_svg(rows)
+    return any(row.wrong for row in rows)
 
 
 if __name__ == "__main__":

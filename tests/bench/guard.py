@@ -150,8 +150,7 @@ ROWS = (
 def guard_rows(o):
     for name, script, mode, way, least, note in ROWS:
         got = compared(o, script, mode, way)
-        row = row_of(got, "guard", "php",
-                     "guard: %s, %d workers" % (name, WORKERS), "requests/s",
+        row = row_of(got, "guard", "php", "guard",
+                     "%s, %d workers" % (name, WORKERS), "requests/s",
                      "php-fpm alone, %d children" % CHILDREN, least)
-        row.note = note
-        yield row
+        yield row.note(note)

@@ -11,6 +11,7 @@
 
 #include "base/io.h"
 #include "base/text.h"
+#include "store/lmdb_store.h"
 
 void
 kit_die(const char *what, enum idem_err err)
@@ -89,6 +90,16 @@ kit_answer(void)
 	static const char text[300] = "an answer";
 
 	return (struct idem_span){ text, sizeof text };
+}
+
+struct group_counts
+kit_counts(struct idem_store *s)
+{
+	struct lmdb_store *lmdb = s->self;
+	bool ready;
+
+	kit_check("group", lmdb_group_ready(lmdb, &ready));
+	return ready ? group_counts(lmdb->group) : (struct group_counts){ 0 };
 }
 
 static int

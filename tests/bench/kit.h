@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "idem/idem.h"
+#include "store/group.h"
 
 /* Ends the program with a line that says what failed and why. */
 void kit_die(const char *what, enum idem_err err) __attribute__((noreturn));
@@ -23,6 +24,10 @@ void kit_random(void *p, size_t n);
 struct idem_op kit_op(enum idem_op_kind kind, struct idem_buf *answer);
 /* The answer that is stored: 300 bytes. */
 struct idem_span kit_answer(void);
+
+/* What happened in the store's group since it was made; zeros where there is
+ * none. */
+struct group_counts kit_counts(struct idem_store *s);
 
 /* Sorts v; the element below which the fraction q of them lies. */
 uint32_t kit_quantile(uint32_t *v, size_t n, double q);

@@ -2,9 +2,11 @@
  * pairs.c - claim and finish, again and again, by N processes on one store.
  *
  *   pairs DIR full|none WORKERS SECONDS
- * prints pairs a second, then median and 99th percentile of a claim in
- * microseconds, by tabs.
+ * prints, by tabs: pairs a second; median, 99th percentile and maximum of a
+ * claim in microseconds; commits of the group, requests in them, sleeps that
+ * nobody ended, batches of dead leaders.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,15 +81,26 @@ report(const struct tally *t, uint64_t nworkers, uint64_t seconds)
 		    t[i].nsamples * sizeof t[i].claim_us[0]);
 		n += t[i].nsamples;
 	}
-	printf("%.1f\t%u\t%u\n", (double)npairs / (double)seconds,
-	    kit_quantile(all, n, 0.5), kit_quantile(all, n, 0.99));
+	printf("%.1f\t%u\t%u\t%u\t", (double)npairs / (double)seconds,
+	    kit_quantile(all, n, 0.5), kit_quantile(all, n, 0.99),
+	    kit_quantile(all, n, 1));
 	free(all);
+}
+
+static void
+report_group(struct idem_store *s)
+{
+	struct group_counts c = kit_counts(s);
+
+	printf("%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
+	    c.ncommits, c.nrequests, c.ntimeouts, c.nrecoveries);
 }
 
 /* All begin at once: every worker has opened the store and waits for a pipe to
  * close. */
 static int
-run(char **argv, struct tally *tally, uint64_t nworkers, int64_t seconds)
+run(char **argv, struct tally *tally, uint64_t nworkers, int64_t seconds,
+    struct idem_store **watched)
 {
 	int ready[2], go[2], status, bad = 0;
 	char c;
@@ -108,6 +121,9 @@ run(char **argv, struct tally *tally, uint64_t nworkers, int64_t seconds)
 	for (uint64_t i = 0; i < nworkers; i++)
 		if (io_read(ready[0], &c, 1) != 1)
 			kit_die("a worker did not start", IDEM_EIO);
+	/* the group's counts end with its last member */
+	*watched = kit_store(argv[1], strcmp(argv[2], "full") == 0);
+	(void)kit_counts(*watched);
 	(void)close(go[1]);
 	while (wait(&status) > 0)
 		bad |= status;
@@ -118,6 +134,7 @@ int
 main(int argc, char **argv)
 {
 	uint64_t nworkers, seconds;
+	struct idem_store *watched = NULL;
 	struct tally *tally;
 	int bad;
 
@@ -131,8 +148,11 @@ main(int argc, char **argv)
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (tally == MAP_FAILED)
 		kit_die("shared memory", IDEM_ENOMEM);
-	bad = run(argv, tally, nworkers, (int64_t)seconds);
-	if (bad == 0)
+	bad = run(argv, tally, nworkers, (int64_t)seconds, &watched);
+	if (bad == 0) {
 		report(tally, nworkers, seconds);
+		report_group(watched);
+	}
+	idem_store_close(&watched);
 	return bad != 0;
 }

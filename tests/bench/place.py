@@ -1,5 +1,6 @@
 """Folders, processes and servers of the bench: made and ended here."""
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -8,9 +9,9 @@ import subprocess
 import tempfile
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__))))
-BUILD = os.path.join(ROOT, "build")
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 
 
 def build_path(*names):
@@ -36,8 +37,24 @@ def only_plain(store):
 
 
 def output(argv, **more):
-    return subprocess.run(argv, check=True, capture_output=True, text=True,
-                          **more).stdout
+    done = subprocess.run(argv, capture_output=True, text=True, **more)
+    if done.returncode != 0:
+        raise RuntimeError("%s: exit %d: %s" % (
+            os.path.basename(argv[0]), done.returncode, done.stderr[-500:]))
+    return done.stdout
+
+
+def figures(*argv):
+    """What a program of the bench prints: numbers by tabs."""
+    return [float(x) for x in
+            output([build_path("bench", argv[0]),
+                    *(str(a) for a in argv[1:])]).split("\t")]
+
+
+def idem(command, store, *more):
+    """The operator's command, its answer as a dict."""
+    return json.loads(output([build_path("idem"), command, "--json", "--store",
+                              store, *more]))
 
 
 def end(process):
@@ -55,7 +72,7 @@ def wait_for(what, seconds=10):
     while not what():
         if time.monotonic() > until:
             raise TimeoutError("the bench waited in vain")
-        time.sleep(0.01)
+        time.sleep(0.005)
 
 
 def free_port():
@@ -64,31 +81,45 @@ def free_port():
         return s.getsockname()[1]
 
 
-def answers(path):
+def connects(family, address):
     try:
-        with socket.socket(socket.AF_UNIX) as s:
-            s.connect(path)
+        with socket.socket(family) as s:
+            s.connect(address)
         return True
     except OSError:
         return False
 
 
+def children(pid):
+    with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+        return [int(x) for x in f.read().split()]
+
+
+class Workers:
+    """Workers on one unix socket."""
+
+    def __init__(self, directory, path, pids):
+        self.store = os.path.join(directory, "store")
+        self.path, self.pids = path, pids
+
+
 @contextlib.contextmanager
-def tasks(directory, nworkers, durability, plain=False, more=()):
-    """tasks.fcgi with its workers on one socket; gives the socket's path."""
-    store = os.path.join(directory, "store")
+def tasks(directory, nworkers, durability, plain=False):
+    """tasks.fcgi under its supervisor."""
     path = os.path.join(directory, "s")
+    w = Workers(directory, path, [])
     if plain:
-        only_plain(store)
+        only_plain(w.store)
     with open(os.path.join(directory, "log"), "ab") as log:
         process = subprocess.Popen(
             [build_path("tasks.fcgi"), "--listen", "unix:" + path,
-             "--workers", str(nworkers), "--store", store,
+             "--workers", str(nworkers), "--store", w.store,
              "--durability", durability, "--max-keys", "100000000",
-             "--max-store", "8G", *more], stderr=log, stdout=log)
+             "--max-store", "16G"], stderr=log, stdout=log)
     try:
-        wait_for(lambda: answers(path))
-        yield path
+        wait_for(lambda: connects(socket.AF_UNIX, path))
+        w.pids = children(process.pid)
+        yield w
     finally:
         end(process)
 
@@ -102,12 +133,13 @@ def bare(directory, nworkers):
                     str(nworkers), "-P", pids, "--",
                     build_path("bench", "bare")],
                    check=True, stdout=subprocess.DEVNULL)
+    with open(pids) as f:
+        w = Workers(directory, path, [int(x) for x in f.read().split()])
     try:
-        yield path
+        yield w
     finally:
-        with open(pids) as f:
-            for pid in f.read().split():
-                os.kill(int(pid), signal.SIGKILL)
+        for pid in w.pids:
+            os.kill(pid, signal.SIGKILL)
 
 
 LIGHTTPD = """
@@ -134,15 +166,7 @@ def lighttpd(directory, path):
         f.write(LIGHTTPD % {"port": port, "dir": directory, "socket": path})
     process = subprocess.Popen(["/usr/sbin/lighttpd", "-D", "-f", conf])
     try:
-        wait_for(lambda: connects(port))
+        wait_for(lambda: connects(socket.AF_INET, ("127.0.0.1", port)))
         yield "http://127.0.0.1:%d" % port
     finally:
         end(process)
-
-
-def connects(port):
-    try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
-        return True
-    except OSError:
-        return False

@@ -1,5 +1,5 @@
 -- wrk: POST to TARGET (/vazifalar); MODE new: a fresh key each; replay: one of
--- few keys, made beforehand; unkeyed: no key; read: GET without a key.
+-- 100 keys that were made before; unkeyed: no key; read: GET without a key.
 local mode = os.getenv("MODE")
 local prefix = os.getenv("PREFIX")
 local target = os.getenv("TARGET") or "/vazifalar"

@@ -2,9 +2,10 @@
  * sweep.c - sweeping expired records, against a bare LMDB loop that deletes the
  * same records in batches of 500.
  *
+ *   sweep fill DIR N
+ * fills a store with N expired records.
  *   sweep idem|lmdb DIR N
- * fills a store with N expired records, sweeps them all durably, and prints
- * records a second.
+ * sweeps them all durably, and prints records a second.
  */
 #include <lmdb.h>
 #include <stdio.h>
@@ -137,11 +138,14 @@ main(int argc, char **argv)
 	int64_t began;
 
 	if (argc != 4) {
-		fputs("usage: sweep idem|lmdb DIR N\n", stderr);
+		fputs("usage: sweep fill|idem|lmdb DIR N\n", stderr);
 		return 2;
 	}
 	n = kit_number(argv[3], UINT32_MAX);
-	fill(argv[2], n);
+	if (strcmp(argv[1], "fill") == 0) {
+		fill(argv[2], n);
+		return 0;
+	}
 	began = kit_now_us();
 	gone = strcmp(argv[1], "idem") == 0 ? sweep_idem(argv[2]) :
 	    sweep_lmdb(argv[2]);

@@ -6,6 +6,7 @@
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/sha256.h"
@@ -16,6 +17,7 @@
 #define ROUND_BYTES 2000000 /* worked through in each round, per contender */
 
 struct bench {
+	bool tsv;
 	struct idem_json_work work;
 	struct idem_buf text, out;
 	struct sha256 *hash;
@@ -100,7 +102,7 @@ static void
 check(enum idem_err err)
 {
 	if (err != IDEM_OK) {
-		fprintf(stderr, "bench_json: %s\n", idem_strerror(err));
+		fprintf(stderr, "bench: %s\n", idem_strerror(err));
 		exit(1);
 	}
 }
@@ -146,6 +148,10 @@ run_cjson(struct bench *b)
 	cJSON_Delete(tree);
 }
 
+enum { HASH, CANONICAL, BOTH, CJSON, NRUNS };
+static void (*const runs[NRUNS])(struct bench *) = { [HASH] = run_hash,
+	[CANONICAL] = run_canonical, [BOTH] = run_both, [CJSON] = run_cjson };
+
 static int
 by_value(const void *a, const void *b)
 {
@@ -155,11 +161,8 @@ by_value(const void *a, const void *b)
 }
 
 static void
-measure(struct bench *b, const char *kind)
+measure(struct bench *b, double median_ns[NRUNS])
 {
-	static void (*const runs[])(struct bench *) = { run_hash, run_canonical,
-		run_both, run_cjson };
-	enum { NRUNS = sizeof runs / sizeof runs[0] };
 	double ns[NRUNS][ROUNDS];
 	size_t times = ROUND_BYTES / b->text.n;
 
@@ -172,13 +175,23 @@ measure(struct bench *b, const char *kind)
 			ns[r][round] = (double)(now_ns() - from) /
 			    (double)times;
 		}
-	for (size_t r = 0; r < NRUNS; r++)
+	for (size_t r = 0; r < NRUNS; r++) {
 		qsort(ns[r], ROUNDS, sizeof ns[r][0], by_value);
-	printf("%-8s %7zu %9.0f %9.0f %9.0f %9.0f %8.2f %8.2f\n", kind,
-	    b->text.n, ns[0][ROUNDS / 2], ns[1][ROUNDS / 2],
-	    (double)b->text.n * 1e3 / ns[1][ROUNDS / 2], ns[3][ROUNDS / 2],
-	    ns[2][ROUNDS / 2] / ns[0][ROUNDS / 2],
-	    ns[1][ROUNDS / 2] / ns[3][ROUNDS / 2]);
+		median_ns[r] = ns[r][ROUNDS / 2];
+	}
+}
+
+static void
+report(const struct bench *b, const char *kind, const double ns[NRUNS])
+{
+	if (b->tsv)
+		printf("%s\t%zu\t%.0f\t%.0f\t%.0f\t%.0f\n", kind, b->text.n,
+		    ns[HASH], ns[CANONICAL], ns[BOTH], ns[CJSON]);
+	else
+		printf("%-8s %7zu %9.0f %9.0f %9.0f %9.0f %8.2f %8.2f\n", kind,
+		    b->text.n, ns[HASH], ns[CANONICAL],
+		    (double)b->text.n * 1e3 / ns[CANONICAL], ns[CJSON],
+		    ns[BOTH] / ns[HASH], ns[CANONICAL] / ns[CJSON]);
 }
 
 static void
@@ -196,7 +209,7 @@ fill(struct bench *b, void (*put)(struct bench *), size_t nbytes)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
@@ -204,18 +217,22 @@ main(void)
 	} kinds[] = { { "objects", put_order }, { "strings", put_string },
 		{ "numbers", put_numbers } };
 	static const size_t sizes[] = { 100, 1000, 100000 };
-	struct bench b = { .seed = 1 };
+	struct bench b = { .seed = 1, .tsv = argc == 2 &&
+		strcmp(argv[1], "--tsv") == 0 };
+	double ns[NRUNS];
 
 	idem_json_work_init(&b.work);
 	idem_buf_init(&b.text, 1 << 20);
 	idem_buf_init(&b.out, 1 << 24);
 	check(sha256_create(&b.hash));
-	printf("%-8s %7s %9s %9s %9s %9s %8s %8s\n", "kind", "bytes", "sha ns",
-	    "canon ns", "MB/s", "cJSON ns", "both/sha", "/cJSON");
+	if (!b.tsv)
+		printf("%-8s %7s %9s %9s %9s %9s %8s %8s\n", "kind", "bytes", "sha ns",
+		    "canon ns", "MB/s", "cJSON ns", "both/sha", "/cJSON");
 	for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
 		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 			fill(&b, kinds[k].put, sizes[i]);
-			measure(&b, kinds[k].name);
+			measure(&b, ns);
+			report(&b, kinds[k].name, ns);
 		}
 	sha256_destroy(&b.hash);
 	idem_buf_free(&b.text);
