@@ -13,7 +13,9 @@
 #include "command/command.h"
 
 #define LOCK_NAME "sweep.lock"
-#define STEP_RECORDS 500
+#define STEP_RECORDS_MAX 500
+#define STEP_RECORDS_MIN 32
+#define STEP_MS 8 /* no writer is to wait longer for a step, if it can be */
 #define PAUSE_MIN_MS 1
 #define PAUSE_MAX_MS 100
 #define SECONDS_MAX 86400
@@ -23,6 +25,7 @@ struct run {
 	struct idem_sweep sum;
 	int64_t began_ms;
 	int64_t took_ms;
+	size_t step_records;
 	bool busy;
 };
 
@@ -92,17 +95,34 @@ changed(const struct idem_sweep *s)
 	return s->nexpired + s->nunknown + s->nheld + s->nreleased;
 }
 
+/* Each record that goes dirties a page of its own, which the next commit has to
+ * flush: a slow disk, or one that is shared, gets smaller steps. */
+static void
+adapt(struct run *run, int64_t step_ms)
+{
+	if (step_ms > STEP_MS)
+		run->step_records /= 2;
+	else if (step_ms < STEP_MS / 2)
+		run->step_records *= 2;
+	if (run->step_records < STEP_RECORDS_MIN)
+		run->step_records = STEP_RECORDS_MIN;
+	if (run->step_records > STEP_RECORDS_MAX)
+		run->step_records = STEP_RECORDS_MAX;
+}
+
 static enum idem_err
 step(struct command *c, struct idem_store *store, struct run *run)
 {
-	int64_t began = c->world->steady_ms();
+	int64_t began = c->world->steady_ms(), ended;
 	uint64_t before = changed(&run->sum);
 	enum idem_err err = idem_store_sweep(store, c->world->wall_ms(),
-	    c->settings.policy.unknown_ttl_ms, STEP_RECORDS, &run->sum);
+	    c->settings.policy.unknown_ttl_ms, run->step_records, &run->sum);
 
-	run->took_ms = c->world->steady_ms() - run->began_ms;
+	ended = c->world->steady_ms();
+	run->took_ms = ended - run->began_ms;
+	adapt(run, ended - began);
 	if (err == IDEM_OK && run->sum.more && changed(&run->sum) > before)
-		let_through(c->world->steady_ms() - began);
+		let_through(ended - began);
 	return err;
 }
 
@@ -114,6 +134,7 @@ sweep(struct command *c, struct idem_store *store, int64_t limit_ms,
 	enum idem_err err;
 
 	run->began_ms = c->world->steady_ms();
+	run->step_records = STEP_RECORDS_MAX;
 	do
 		err = step(c, store, run);
 	while (err == IDEM_OK && run->sum.more &&

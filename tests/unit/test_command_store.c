@@ -318,6 +318,50 @@ a_sweep_ends_in_time(void **state)
 	kit_close(&k);
 }
 
+static int64_t clock_step_ms;
+static int nlooks; /* at the clock */
+
+static int64_t
+counted_clock(void)
+{
+	nlooks++;
+	return clock_ms += clock_step_ms;
+}
+
+/* One look at the start, two a step. */
+static void
+slow_steps_become_smaller(void **state)
+{
+	static const struct {
+		int64_t step_ms;
+		int nsteps;
+	} rows[] = {
+		{ 0, 3 },  /* 480, 480, 240 records */
+		{ 6, 3 },  /* neither slow nor quick */
+		{ 20, 13 } /* 480, 250, 125, 62, and 9 of 32 */
+	};
+	struct command_world world = command_world_still();
+
+	(void)state;
+	world.steady_ms = counted_clock;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct kit k;
+		struct result r;
+
+		clock_step_ms = rows[i].step_ms;
+		nlooks = 0;
+		fill_with_expired(&k);
+		command_run_in(&r, &world, WORDS("sweep", "--json", "--store",
+		    kit_path(&k, "store")), IDEM_LIT(""));
+		assert_int_equal(r.rc, 0);
+		assert_non_null(memmem(r.out.p, r.out.n, "\"expired\":1200,",
+		    15));
+		assert_int_equal(nlooks, 1 + 2 * rows[i].nsteps);
+		result_free(&r);
+		kit_close(&k);
+	}
+}
+
 static void
 places_without_a_store(void **state)
 {
@@ -429,6 +473,7 @@ main(void)
 		cmocka_unit_test(one_sweep_at_a_time),
 		cmocka_unit_test(a_lock_that_is_a_link_is_refused),
 		cmocka_unit_test(a_sweep_ends_in_time),
+		cmocka_unit_test(slow_steps_become_smaller),
 		cmocka_unit_test(places_without_a_store),
 		cmocka_unit_test(an_empty_directory_stays_empty),
 		cmocka_unit_test(root_becomes_the_owner),
