@@ -2,7 +2,7 @@
 """The bench: one table, every row a ratio measured in one run.
 
 usage: bench.py [--quick] [PART...]
-       PART: store http reads json records sweep process
+       PART: store http reads json records sweep process guard
 BENCH_LARGE=1: also ten million records.
 Writes docs/bench.tsv and docs/bench.svg; a part, or --quick, only prints."""
 import argparse
@@ -284,7 +284,7 @@ def main():
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS])
     parser.add_argument("--quick", action="store_true")
     o = parser.parse_args()
-    o.rounds = 1 if o.quick else 7
+    o.rounds = 1 if o.quick else 5
     o.seconds = 1
     rows, began = [], time.monotonic()
     for name in o.parts or PARTS:

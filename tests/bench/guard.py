@@ -5,6 +5,7 @@ import glob
 import itertools
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 
@@ -69,7 +70,7 @@ def php(d):
         f.write(FPM % {"dir": d, "children": CHILDREN})
     program = sorted(glob.glob("/usr/sbin/php-fpm*"))[-1]
     with running([program, "-R", "-F", "-y", d + "/fpm.conf"],
-                 lambda: place.answers(d + "/fpm")):
+                 lambda: place.connects(socket.AF_UNIX, d + "/fpm")):
         yield
 
 
@@ -83,7 +84,8 @@ def guard(d):
     with running([place.build_path("guard.fcgi"), "--config",
                   d + "/guard.conf", "--listen", "unix:" + d + "/guard",
                   "--workers", str(WORKERS)],
-                 lambda: place.answers(d + "/guard")):
+                 lambda: place.connects(
+                     socket.AF_UNIX, d + "/guard")):
         yield
 
 
@@ -100,7 +102,9 @@ def site():
                     + AT % (ports["keyed"], KEYED % through))
         with running(["/usr/sbin/lighttpd", "-D", "-f",
                       d + "/lighttpd.conf"],
-                     lambda: all(map(place.connects, ports.values()))):
+                     lambda: all(
+                         place.connects(socket.AF_INET, ("127.0.0.1", port))
+                         for port in ports.values())):
             yield {way: "http://127.0.0.1:%d" % port
                    for way, port in ports.items()}
 
