@@ -42,7 +42,7 @@ def bar(i, row):
     one, end = place_of(1), place_of(reached(row))
     colour = "#2f7d4f" if row.met() else "#b5472f"
     left, width = min(one, end), max(1.5, abs(end - one))
-    sign = "×" if row.better == "more" else "× (less is better)"
+    sign = "×" if row.better == "more" else "×, less"
     return "\n".join([
         text(LABEL - 8, y + 14, "%s / %s" % (row.name, row.against),
              'text-anchor="end"'),
