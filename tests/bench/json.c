@@ -227,7 +227,8 @@ main(int argc, char **argv)
 	check(sha256_create(&b.hash));
 	if (!b.tsv)
 		printf("%-8s %7s %9s %9s %9s %9s %8s %8s\n", "kind",
-		    "bytes", "sha ns", "canon ns", "MB/s", "cJSON ns", "both/sha", "/cJSON");
+		    "bytes", "sha ns", "canon ns", "MB/s", "cJSON ns",
+		    "both/sha", "/cJSON");
 	for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
 		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 			fill(&b, kinds[k].put, sizes[i]);
