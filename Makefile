@@ -235,6 +235,13 @@ bench: deps
 	@$(MAKE) --no-print-directory all $(bench_programs)
 	@$(PYTHON) tests/bench/bench.py
 
+# The same load on middlewares of the field: fetches their packages by npm, and
+# needs node, npm and redis-server, which make deps does not install.
+.PHONY: bench-peers
+bench-peers: deps
+	@$(MAKE) --no-print-directory all $(bench_programs)
+	@$(PYTHON) tests/bench/peers.py
+
 # --- where packages put things ---------------------------------------------
 inst := $(DESTDIR)$(PREFIX)
 man  := idem.1 idem.conf.5 tasks.fcgi.8 guard.fcgi.8
