@@ -208,11 +208,20 @@ $(BUILD)/tests/newer: tests/e2e/newer.c
 e2e: all $(for_e2e) static-if-possible
 	@BUILD='$(BUILD)' $(PYTHON) tests/e2e/run.py
 
+# --- proof: what is broken on purpose, each in a folder of its own ----------
+# Each adds its short form to `proofs` and what it compiles to `proof_files`.
+# ROUNDS=, SECONDS= and SEED= make one longer, or the same once more.
+export ROUNDS SECONDS SEED
+proofs :=
+proof_files :=
+include $(wildcard tests/*/*.mk)
+
 .PHONY: test
 test: deps
 	@$(MAKE) --no-print-directory -j$(NJOBS) all programs-of-unit $(for_e2e) \
-		static-if-possible
-	@$(MAKE) --no-print-directory -j1 -k unit lint shipped model-short e2e
+		static-if-possible $(proof_files)
+	@$(MAKE) --no-print-directory -j1 -k unit lint shipped model-short \
+		$(proofs) e2e
 
 # --- the bench: `make bench` takes minutes and writes docs/bench.tsv and .svg --
 bench_kit := pairs counts records sweep spawns json
