@@ -2,6 +2,7 @@
  * place.c - where a store may lie: own directory, local disk, not where a web
  * server would serve it.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -95,12 +96,55 @@ judge_owner(const struct place *p, int fd)
 
 	if (fstat(fd, &st) != 0)
 		return fail(p, "fstat", errno, "look at the disk");
-	if (st.st_uid == geteuid())
-		return IDEM_OK;
-	idem_log(p->log, IDEM_ERROR, "store %s: belongs to user %u, and this "
-	    "program runs as %u: run it as its owner", p->path,
-	    (unsigned)st.st_uid, (unsigned)geteuid());
-	return IDEM_EREFUSED;
+	if (st.st_uid != geteuid()) {
+		idem_log(p->log, IDEM_ERROR, "store %s: belongs to user %u, "
+		    "and this program runs as %u: run it as its owner",
+		    p->path, (unsigned)st.st_uid, (unsigned)geteuid());
+		return IDEM_EREFUSED;
+	}
+	/* Whoever writes there can put another file in the place of one. */
+	if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+		idem_log(p->log, IDEM_ERROR, "store %s: other users may write "
+		    "in it (mode %04o): chmod 700 it", p->path,
+		    (unsigned)st.st_mode & 07777);
+		return IDEM_EREFUSED;
+	}
+	return IDEM_OK;
+}
+
+static bool
+is_link(int dirfd, const struct dirent *entry)
+{
+	struct stat st;
+
+	if (entry->d_type != DT_UNKNOWN)
+		return entry->d_type == DT_LNK;
+	return fstatat(dirfd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISLNK(st.st_mode);
+}
+
+/*
+ * No file of a store is a symbolic link: it would lie where nothing of this was
+ * judged, and LMDB follows it.
+ */
+static enum idem_err
+judge_links(const struct place *p)
+{
+	DIR *dir = opendir(p->path);
+	enum idem_err err = IDEM_OK;
+	struct dirent *entry;
+
+	if (dir == NULL)
+		return fail(p, "opendir", errno, place_advice(errno));
+	while (err == IDEM_OK && (entry = readdir(dir)) != NULL)
+		if (is_link(dirfd(dir), entry)) {
+			idem_log(p->log, IDEM_ERROR, "store %s: %s in it is a "
+			    "symbolic link: put the file itself there, or "
+			    "remove the link", p->path, entry->d_name);
+			err = IDEM_EREFUSED;
+		}
+	(void)closedir(dir);
+	return err;
 }
 
 static enum idem_err
@@ -137,7 +181,7 @@ judge(const struct place *p, place_fs_fn fs_type)
 	if ((err = judge_owner(p, fd)) == IDEM_OK)
 		err = judge_file_system(p, fd, fs_type);
 	(void)close(fd);
-	return err;
+	return err != IDEM_OK ? err : judge_links(p);
 }
 
 /* The name is cut here, so that the advice behind it fits. */

@@ -35,9 +35,10 @@ struct place {
 /*
  * Find the directory, make it (0700) where create says so, and judge it.
  * fs_type is place_fs_type but in tests.
- * IDEM_EREFUSED: no directory, of another user, on a file system of the
- * network, or with so long a name that its files could have none; IDEM_ESTORE:
- * it is not there or cannot be looked at.  Logged.
+ * IDEM_EREFUSED: no directory, of another user, others may write there, with a
+ * symbolic link in it, on a file system of the network, or with so long a name
+ * that its files could have none; IDEM_ESTORE: it is not there or cannot be
+ * looked at.  Logged.
  */
 IDEM_MUST_CHECK enum idem_err
 place_open(struct place *p, struct idem_span path, bool create,

@@ -255,6 +255,66 @@ another_owner_is_refused(void **state)
 }
 
 static void
+nobody_else_may_write_there(void **state)
+{
+	static const struct {
+		mode_t mode;
+		const char *want; /* NULL: fine */
+	} rows[] = {
+		{ 0700, NULL }, { 0750, NULL }, { 0755, NULL },
+		{ 02700, NULL },
+		{ 0770, "(mode 0770): chmod 700 it" },
+		{ 0720, "(mode 0720): chmod 700 it" },
+		{ 0702, "(mode 0702): chmod 700 it" },
+		{ 01777, "(mode 1777): chmod 700 it" },
+	};
+	struct kit *k = *state;
+	struct place p;
+
+	assert_int_equal(mkdir(kit_path(k, "store"), 0700), 0);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		bool fine = rows[i].want == NULL;
+
+		assert_int_equal(chmod(kit_path(k, "store"), rows[i].mode), 0);
+		assert_int_equal(open_at(k, &p, kit_path(k, "store"), true),
+		    fine ? IDEM_OK : IDEM_EREFUSED);
+		if (!fine) {
+			kit_logged(k, "/store: other users may write in it");
+			kit_logged(k, rows[i].want);
+		}
+	}
+}
+
+static void
+no_file_in_it_is_a_link(void **state)
+{
+	static const char *const names[] = {
+		"data.mdb", "lock.mdb", "workers", "waiting", "sightings",
+		"group.1", "open.lock", "what"
+	};
+	struct kit *k = *state;
+	struct place p;
+	char name[64], want[128];
+
+	assert_int_equal(mkdir(kit_path(k, "store"), 0700), 0);
+	close(open(kit_path(k, "elsewhere"), O_CREAT | O_RDWR, 0600));
+	for (size_t i = 0; i < COUNT(names); i++) {
+		assert_int_equal(text_format(name, sizeof name, "store/%s",
+		    names[i]), IDEM_OK);
+		assert_int_equal(text_format(want, sizeof want, "/store: %s "
+		    "in it is a symbolic link: put the file itself there, or "
+		    "remove the link", names[i]), IDEM_OK);
+		assert_int_equal(symlink("../elsewhere", kit_path(k, name)), 0);
+		assert_int_equal(open_at(k, &p, kit_path(k, "store"), true),
+		    IDEM_EREFUSED);
+		kit_logged(k, want);
+		assert_int_equal(unlink(kit_path(k, name)), 0);
+		assert_int_equal(open_at(k, &p, kit_path(k, "store"), true),
+		    IDEM_OK);
+	}
+}
+
+static void
 a_replaced_file_is_noticed(void **state)
 {
 	struct kit *k = *state;
@@ -358,6 +418,8 @@ main(void)
 		TEST(network_file_systems_are_refused),
 		TEST(the_kernel_knows_this_file_system),
 		TEST(another_owner_is_refused),
+		TEST(nobody_else_may_write_there),
+		TEST(no_file_in_it_is_a_link),
 		TEST(advice_follows_the_error),
 		TEST(a_replaced_file_is_noticed),
 		TEST(a_store_lies_outside_the_document_root),
