@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 import unittest
 
 from harness.case import ServerCase
@@ -78,6 +79,13 @@ class Table(unittest.TestCase):
         start = lines.index(HEAD[0])
         end = lines.index("", start)
         self.assertEqual(lines[start:end], settings_table())
+
+    def test_what_was_broken(self):
+        """The rows of docs/proof.tsv, as the proofs' own tool prints them."""
+        tool = os.path.join(ROOT, "tests/proof/table.py")
+        rows = subprocess.run([sys.executable, tool, "print"], check=True,
+                              capture_output=True, text=True).stdout
+        self.assertIn("\n\n" + rows + "\n", readme())
 
 
 class Commands(ServerCase):
