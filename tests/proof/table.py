@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The table of what was broken on purpose.
 
-usage: table.py take [NAME...]   rows that the proofs left in BUILD/proof, all or
-                                 those of these names, into docs/proof.tsv and
+usage: table.py take [NAME...]   rows that the proofs left in BUILD/proof, all
+                                 or of these names, into docs/proof.tsv and
                                  README.md
        table.py print            the table as it stands in README.md
 """
