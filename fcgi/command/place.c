@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "command/command.h"
+#include "process/last_words.h"
 
 bool
 command_store_path(struct command *c, char path[COMMAND_PATH_BYTES])
@@ -39,6 +40,7 @@ command_store_open(struct command *c, struct idem_store **out)
 		    "one web program and ends with it: nothing to open");
 		return false;
 	}
+	last_words(c->world->err_fd, "idem: ", s->store);
 	(void)umask(077); /* LMDB may have to make its lock file anew */
 	return command_store_path(c, path) && command_become_owner(c, path) &&
 	    idem_store_open(&config, out) == IDEM_OK;

@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/text.h"
 #include "exchange/connection.h"
 #include "exchange/fastcgi.h"
+#include "process/last_words.h"
 #include "process/signals.h"
 #include "process/worker.h"
 
@@ -218,6 +220,17 @@ open_events(struct loop *l)
 	return false;
 }
 
+/* As front_log.c begins its lines. */
+static void
+say_at_death(const struct worker *w)
+{
+	char head[100];
+
+	if (text_format(head, sizeof head, "%s[%ld] error: ", w->log->program,
+	    (long)getpid()) == IDEM_OK)
+		last_words(w->log->fd, head, w->settings->store);
+}
+
 static bool
 open_program(struct loop *l)
 {
@@ -229,6 +242,7 @@ open_program(struct loop *l)
 		idem_log(&l->log, IDEM_ERROR, "signalfd: %s", strerror(errno));
 		return false;
 	}
+	say_at_death(w);
 	if (w->program->open(w->settings, &l->log, &l->app) != IDEM_OK) {
 		(void)close(l->signal_fd);
 		return false;
