@@ -68,6 +68,13 @@ fits(struct command *c, const struct command_row *row)
 	const char *spare = first_of(c->options.given & ~row->options);
 	const char *missing = first_of(row->required & ~c->options.given);
 
+	if (row->operand == NULL && c->options.operand != NULL) {
+		idem_log(c->log, IDEM_ERROR, "%.200s: one word too many; see "
+		    "idem --help", c->options.operand);
+		return false;
+	}
+	if (c->options.operand == NULL && missing == NULL)
+		missing = row->operand;
 	if (spare == NULL && c->options.nsettings > 0 &&
 	    (row->options & OPT_BIT(OPT_CONFIG)) == 0)
 		spare = "setting";

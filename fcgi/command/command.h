@@ -53,6 +53,7 @@ struct command {
 int command_sweep(struct command *c);
 int command_stats(struct command *c);
 int command_check(struct command *c);
+int command_copy(struct command *c);
 int command_list(struct command *c);
 int command_show(struct command *c);
 int command_resolve(struct command *c);
@@ -67,6 +68,8 @@ struct command_row {
 	const char *text;    /* what --help says; lines of at most 80 columns */
 	unsigned options;    /* bits: what it takes beside --help */
 	unsigned required;   /* bits */
+	const char *operand; /* the word that must stand behind the name; NULL:
+	                      * none may */
 	int (*run)(struct command *c);
 };
 /* The row number i, or NULL behind the last. */

@@ -46,6 +46,8 @@ static const struct option_row rows[] = {
 	    "with this line, 'Name: value'; may stand again" },
 	[OPT_BODY] = { " resolve ", "--body", "FILE",
 	    "with the bytes of this file; -: standard input" },
+	[OPT_COMPACT] = { " copy ", "--compact", NULL,
+	    "leave out the room that is not in use" },
 	[OPT_CHECK_CONFIG] = { NULL, "--check-config", NULL,
 	    "print every setting, its value and where it came from" },
 	[OPT_VERSION] = { NULL, "--version", NULL,
@@ -169,6 +171,8 @@ options_parse(int argc, char *const argv[], struct settings *s,
 			err = take(argc, argv, &i, s, log, out, wrong);
 		} else if (out->command == NULL) {
 			out->command = argv[i];
+		} else if (out->operand == NULL) {
+			out->operand = argv[i];
 		} else {
 			idem_buf_printf(wrong, "%.200s: one word too many",
 			    argv[i]);

@@ -28,6 +28,7 @@ enum option {
 	OPT_COMPLETE,
 	OPT_HEADER,
 	OPT_BODY,
+	OPT_COMPACT,
 	OPT_CHECK_CONFIG,
 	OPT_VERSION,
 	OPT_HELP
@@ -47,6 +48,7 @@ const struct option_row *option_row(enum option o);
 #define OPTIONS_HEADERS_MAX 32
 struct options {
 	const char *command;         /* the first other word; NULL: none */
+	const char *operand;         /* the second one; NULL: none */
 	const char *value[NOPTIONS]; /* NULL: not given; "" for a flag */
 	unsigned given;              /* bits */
 	unsigned nsettings;          /* other words that were settings */
@@ -57,8 +59,8 @@ struct options {
 /*
  * Read the words behind the program's name; "--name value" and "--name=value"
  * are the same, the last of two counts, but for --header.  Other options are
- * settings, which *s takes.  Which command takes which option is not judged
- * here, but for rows that are for some commands only.
+ * settings, which *s takes.  Which command takes which option, and which one an
+ * operand, is not judged here, but for rows that are for some commands only.
  * IDEM_ESYNTAX: *wrong says what is wrong with which word.  IDEM_EREFUSED: a
  * setting has a wrong value, and the log says which.
  */

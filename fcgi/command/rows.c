@@ -22,29 +22,37 @@ static const struct command_row rows[] = {
 	    "between them, so that requests are served meanwhile.  One sweep\n"
 	    "works at a time: a second one says so, does nothing, exits 0.\n",
 	    OF_STORE | OPT_BIT(OPT_QUIET) | OPT_BIT(OPT_MAX_SECONDS), 0,
-	    command_sweep },
+	    NULL, command_sweep },
 	{ "stats", "[OPTION ...]",
 	    "count the records by state, and the room",
 	    "Count the records by state, and say how much room there is.\n",
-	    OF_STORE, 0, command_stats },
+	    OF_STORE, 0, NULL, command_stats },
 	{ "check", "[OPTION ...]",
 	    "read every record; exit 1 where one is damaged",
 	    "Read every record, and compare index and records both ways.\n"
 	    "Each damaged one is a line on standard error; exit 1 then.\n",
-	    OF_STORE | OPT_BIT(OPT_QUIET), 0, command_check },
+	    OF_STORE | OPT_BIT(OPT_QUIET), 0, NULL, command_check },
+	{ "copy", "DIR [OPTION ...]",
+	    "copy the store while it is in use",
+	    "Copy the store to DIR, a new directory on a local disk, while\n"
+	    "the web programs go on.  Every answer given before is in the\n"
+	    "copy.  It is read back and flushed before it gets its name.\n"
+	    "Exit 1 where there is none, or where a record in it is damaged.\n",
+	    OF_STORE | OPT_BIT(OPT_QUIET) | OPT_BIT(OPT_COMPACT), 0, "DIR",
+	    command_copy },
 	{ "list", "[--state S] [--max N] [OPTION ...]",
 	    "list the records, the oldest first",
 	    "List the records in the order of their claims: the first digits\n"
 	    "of the id, the state, when it was claimed, since when it is done\n"
 	    "or unknown, and the status of the stored answer.\n",
 	    OF_STORE | OPT_BIT(OPT_STATE) | OPT_BIT(OPT_MAX), 0,
-	    command_list },
+	    NULL, command_list },
 	{ "show", "--key K [--scope S] | --id HEX [OPTION ...]",
 	    "show one record and its stored answer",
 	    "Show one record: its state, times, fingerprint, and the answer\n"
 	    "that retries get.\n" RECORD_TEXT,
 	    OF_STORE | TARGET_OPTIONS | OPT_BIT(OPT_BODY_TOO), 0,
-	    command_show },
+	    NULL, command_show },
 	{ "resolve", "--key K [--scope S] | --id HEX  --release | --complete N",
 	    "say how work ended that nobody knows the end of",
 	    "End a record whose outcome is unknown, or whose worker died.\n"
@@ -54,19 +62,20 @@ static const struct command_row rows[] = {
 	    "done.\n" RECORD_TEXT,
 	    OF_STORE | TARGET_OPTIONS | OPT_BIT(OPT_RELEASE) |
 	    OPT_BIT(OPT_COMPLETE) | OPT_BIT(OPT_HEADER) | OPT_BIT(OPT_BODY),
-	    0, command_resolve },
+	    0, NULL, command_resolve },
 	{ "fingerprint", "--method M --target T [--type C] < BODY",
 	    "print the fingerprint of a request, its body on standard input",
 	    "Print the 43 characters that a request is compared by.  A retry\n"
 	    "under the same key that has others is answered 422.\n",
 	    OPT_BIT(OPT_METHOD) | OPT_BIT(OPT_TARGET) | OPT_BIT(OPT_TYPE),
-	    OPT_BIT(OPT_METHOD) | OPT_BIT(OPT_TARGET), command_fingerprint },
+	    OPT_BIT(OPT_METHOD) | OPT_BIT(OPT_TARGET), NULL,
+	    command_fingerprint },
 	{ "canonical", "< JSON",
 	    "print the canonical form of a JSON text on standard input",
 	    "Print the canonical form of a JSON text and a line end.  Exit 1\n"
 	    "where there is none, with the offset of the byte that is the\n"
 	    "reason; the first byte is 0.\n",
-	    0, 0, command_canonical },
+	    0, 0, NULL, command_canonical },
 };
 
 const struct command_row *

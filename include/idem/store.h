@@ -292,6 +292,36 @@ IDEM_MUST_CHECK enum idem_err
 idem_store_check(struct idem_store *s, uint64_t *nbad);
 
 /*
+ * Copy the store while others use it: one snapshot, with every answer that was
+ * given before the call, in a directory of its own that is a store.  It is read
+ * back as by idem_store_check(), and gets its name when it is whole and on
+ * disk: until then, and after every error, nothing stands under that name.
+ * A call that a kill cuts off leaves ".NAME.partial-..." beside it.
+ *
+ * What runs at that moment is running in the copy too, where nobody holds its
+ * claim: there it is an orphan.
+ *
+ * IDEM_EREFUSED: to is there already, or no store may lie there, or this one
+ * lies in memory; IDEM_EFULL, IDEM_ESTORE, IDEM_ECORRUPT, IDEM_EMOVED,
+ * IDEM_ENOMEM.  Logged.  *out is zeroed on error.  IDEM_OK also where
+ * out->nbad > 0: a damaged record is no reason to have no copy.
+ */
+struct idem_copy {
+	struct idem_span to;   /* a directory; the one above it is there */
+	struct idem_span document_root; /* a web server's; absent: not known */
+	bool compact;          /* leave the free pages out */
+};
+struct idem_copied {
+	uint64_t nrecords;
+	uint64_t nrunning;     /* of these */
+	uint64_t nbad;         /* as idem_store_check() counts */
+	uint64_t file_bytes;
+};
+IDEM_MUST_CHECK enum idem_err
+idem_store_copy(struct idem_store *s, const struct idem_copy *copy,
+    struct idem_copied *out);
+
+/*
  * Note that this key-and-fingerprint (a 64-bit hash of both) came under record
  * id.  true: it came under another id less than ten minutes before, so two
  * scopes used it.  Lossy on purpose; costs no transaction.

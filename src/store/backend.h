@@ -28,6 +28,9 @@ struct backend {
 	    int64_t unknown_ttl_ms, size_t max, struct idem_sweep *sweep);
 	enum idem_err (*room)(void *self, struct idem_room *out);
 	enum idem_err (*check)(void *self, uint64_t *nbad);
+	/* NULL: nothing of it lies on a disk. */
+	enum idem_err (*copy)(void *self, const struct idem_copy *copy,
+	    struct idem_copied *out);
 	enum idem_err (*outside)(void *self, struct idem_span document_root);
 	bool (*stuck)(void *self); /* NULL: never */
 	/* Is the record running, and its worker alive?  false too where it

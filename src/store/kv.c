@@ -6,8 +6,11 @@
 
 #include "store/kv_lmdb.h"
 
+#include "base/text.h"
 #include "store/datafile.h"
 #include "store/lend.h"
+
+#define SHOWN_BYTES 400 /* of a path in a message, so that advice fits */
 
 /* What another process grew, or a reader's slot that a dead one left: put right
  * once.  false: it is something else. */
@@ -233,4 +236,26 @@ kv_count(struct kv_txn *t, unsigned table, uint64_t *n)
 
 	*n = stat.ms_entries;
 	return kv_outcome(t, "count", rc);
+}
+
+enum idem_err
+kv_copy(struct kv *kv, int fd, bool compact, const char *to)
+{
+	char what[SHOWN_BYTES + 16];
+	int rc = 0;
+
+	/* What can be cured happens before the first byte is written. */
+	for (int tries = 0; tries < 3 && !kv->broken; tries++) {
+		rc = mdb_env_copyfd2(kv->env, fd, compact ? MDB_CP_COMPACT : 0);
+		if (rc == 0)
+			return IDEM_OK;
+		if (!cure(kv, rc))
+			break;
+	}
+	if (kv->broken)
+		return IDEM_EMOVED;
+	if (text_format(what, sizeof what, "copy to %.*s", SHOWN_BYTES, to) !=
+	    IDEM_OK)
+		return IDEM_ESTORE; /* it fits */
+	return kv_fail(kv, what, rc);
 }

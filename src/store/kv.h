@@ -110,6 +110,15 @@ IDEM_MUST_CHECK enum idem_err
 kv_each(struct kv_txn *t, unsigned table, struct idem_span from,
     idem_entry_fn fn, void *arg);
 
+/*
+ * Write all that is committed now to fd, an empty file, as one environment's
+ * data file; compact: without the free pages.  A reader for as long as it
+ * takes; it waits for the writer's lock at its start.  to names the file in a
+ * log line.  Nothing is flushed.
+ */
+IDEM_MUST_CHECK enum idem_err
+kv_copy(struct kv *kv, int fd, bool compact, const char *to);
+
 /* Free the slots of readers that died. */
 void kv_check_readers(struct kv *kv);
 

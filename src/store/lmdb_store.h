@@ -160,4 +160,9 @@ enum idem_err lmdb_check(void *self, uint64_t *nbad);
 enum idem_err lmdb_sweep(void *self, int64_t now_ms, int64_t unknown_ttl_ms,
     size_t max, struct idem_sweep *sweep);
 
+/* The whole store: lmdb_copy.c. */
+
+enum idem_err lmdb_copy(void *self, const struct idem_copy *copy,
+    struct idem_copied *out);
+
 #endif

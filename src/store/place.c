@@ -347,6 +347,12 @@ lies_in(const char *path, struct idem_span root)
 	    (path[root.n] == '/' || path[root.n] == '\0');
 }
 
+bool
+place_holds(const struct place *p, const char *path)
+{
+	return lies_in(path, span_of(p->path));
+}
+
 enum idem_err
 place_outside(struct place *p, struct idem_span document_root)
 {

@@ -51,6 +51,9 @@ const char *place_advice(int err);
 IDEM_MUST_CHECK enum idem_err
 place_file(const struct place *p, const char *name, char path[PATH_MAX]);
 
+/* Does path, a real one, lie in it, or is it it? */
+bool place_holds(const struct place *p, const char *path);
+
 /* Is there a file of this name in it? */
 bool place_has(const struct place *p, const char *name);
 

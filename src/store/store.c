@@ -178,6 +178,17 @@ idem_store_check(struct idem_store *s, uint64_t *nbad)
 	return s->backend->check(s->self, nbad);
 }
 
+enum idem_err
+idem_store_copy(struct idem_store *s, const struct idem_copy *copy,
+    struct idem_copied *out)
+{
+	*out = (struct idem_copied){ .nrecords = 0 };
+	if (s->backend->copy != NULL)
+		return s->backend->copy(s->self, copy, out);
+	idem_log(s->log, IDEM_ERROR, "a store in memory cannot be copied");
+	return IDEM_EREFUSED;
+}
+
 bool
 idem_store_other_scope(struct idem_store *s, uint64_t what,
     const unsigned char id[IDEM_ID_BYTES], int64_t now_ms)

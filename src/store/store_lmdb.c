@@ -190,6 +190,7 @@ static const struct backend lmdb = {
 	.sweep = lmdb_sweep,
 	.room = lmdb_room,
 	.check = lmdb_check,
+	.copy = lmdb_copy,
 	.outside = lmdb_outside,
 	.stuck = lmdb_stuck,
 	.runs = lmdb_runs,

@@ -59,6 +59,11 @@ usage_errors(void **state)
 		{ { "sweep", "--max-second=1" },
 		    "--max-second=1: no such option" },
 		{ { "sweep", "now" }, "now: one word too many" },
+		{ { "sweep", "now", "then" }, "then: one word too many" },
+		{ { "copy", "/x", "/y" }, "/y: one word too many" },
+		{ { "copy", "--store", "/x" }, "copy: DIR is missing" },
+		{ { "copy", "/x", "--max", "1" }, "--max: no such option" },
+		{ { "sweep", "--compact" }, "--compact: no such option" },
 		{ { "--json=1", "sweep" }, "--json takes no value" },
 		{ { "sweep", "--max-seconds" },
 		    "--max-seconds: its value N is missing" },
@@ -169,6 +174,7 @@ version_and_help(void **state)
 	    "  sweep        delete what has expired: the command for cron\n"
 	    "  stats        count the records by state, and the room\n"
 	    "  check        read every record; exit 1 where one is damaged\n"
+	    "  copy         copy the store while it is in use\n"
 	    "  list         list the records, the oldest first\n"
 	    "  show         show one record and its stored answer\n"
 	    "  resolve      say how work ended that nobody knows the end of\n"
