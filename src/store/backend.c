@@ -17,9 +17,22 @@ store_start(struct idem_op *op)
 		idem_buf_reset(op->answer);
 }
 
+/* Held ones go by a person's hand, or when their time is over. */
+static const char *
+what_to_do(const struct store_full *full)
+{
+	if (full->evicts)
+		return "the oldest go";
+	if (full->nheld > full->nlooked / 2)
+		return "new keys are refused: most of them are of unknown "
+		    "outcome, see \"idem list --state unknown\" and \"idem "
+		    "resolve\", or raise it";
+	return "new keys are refused: run \"idem sweep\", or raise it";
+}
+
 void
-store_tell_full(struct idem_store *s, int64_t now_ms, const char *name,
-    uint64_t limit, uint64_t nrecords, const char *consequence)
+store_tell_full(struct idem_store *s, int64_t now_ms,
+    const struct store_full *full)
 {
 	/* A clock that was set back must not silence the line. */
 	if (s->told_full && now_ms >= s->told_full_ms &&
@@ -28,8 +41,8 @@ store_tell_full(struct idem_store *s, int64_t now_ms, const char *name,
 	s->told_full = true;
 	s->told_full_ms = now_ms;
 	idem_log(s->log, IDEM_WARN, "the store is full: %s=%" PRIu64
-	    " is met, %" PRIu64 " records are held; %s", name, limit, nrecords,
-	    consequence);
+	    " is met, %" PRIu64 " records are held; %s", full->name,
+	    full->limit, full->nrecords, what_to_do(full));
 }
 
 enum idem_err

@@ -12,6 +12,8 @@
 /* What a claim does when the store is full, alike on every back end: */
 #define ROOM_LOOKED_AT 128 /* records that could go, from the oldest on */
 #define ROOM_DROPS_MAX 8   /* of them at most, so a lowered limit is reached */
+#define ROOM_HUNTED 1024   /* records looked at for expired ones where there is
+                            * no room for bytes; the next claim goes on there */
 /* ... and one step of a sweep: */
 #define SWEEP_LOOK_MAX 4096 /* records looked at */
 #define SWEEP_DUE_MAX 480   /* due ones treated, whatever the caller allows: as
@@ -67,12 +69,19 @@ store_lmdb_open(struct idem_store *s, const struct idem_store_config *config);
 /* Nothing of an earlier run of op is left in it. */
 void store_start(struct idem_op *op);
 
-/*
- * Say in the log that the limit of this name was met, how many records are
- * held and what follows: at most once a minute.
- */
-void store_tell_full(struct idem_store *s, int64_t now_ms, const char *name,
-    uint64_t limit, uint64_t nrecords, const char *consequence);
+/* A limit that was met, for the log. */
+struct store_full {
+	const char *name;      /* of the setting */
+	uint64_t limit;
+	uint64_t nrecords;     /* that there are */
+	size_t nlooked, nheld; /* records looked at, and those of them whose
+	                        * outcome is unknown: they do not go */
+	bool evicts;           /* the oldest go, and nothing is refused */
+};
+
+/* Say so, and what to do, at most once a minute. */
+void store_tell_full(struct idem_store *s, int64_t now_ms,
+    const struct store_full *full);
 
 /* The verdict of a look on a record that has not expired; REPLAY: its answer is
  * still to be given.  IDEM_ENEWER: it was made by another recipe. */

@@ -141,6 +141,16 @@ lmdb_replay(struct lmdb_store *s, const struct lmdb_found *f,
 	return idem_buf_err(op->answer);
 }
 
+static enum idem_err
+drop_all(struct turn *u, const struct lmdb_victims *gone)
+{
+	enum idem_err err = IDEM_OK;
+
+	for (size_t i = 0; err == IDEM_OK && i < gone->n; i++)
+		err = lmdb_drop(u->t, gone->one[i].number, gone->one[i].id);
+	return err;
+}
+
 /* Clear the way and write the new record behind all others. */
 static enum idem_err
 replace(struct turn *u, const struct lmdb_victims *gone, uint64_t number,
@@ -150,22 +160,20 @@ replace(struct turn *u, const struct lmdb_victims *gone, uint64_t number,
 
 	if (u->own.there)
 		err = lmdb_drop(u->t, u->own.number, u->op->id);
-	for (size_t i = 0; err == IDEM_OK && i < gone->n; i++)
-		err = lmdb_drop(u->t, gone->one[i].number, gone->one[i].id);
+	if (err == IDEM_OK)
+		err = drop_all(u, gone);
 	return err != IDEM_OK ? err : lmdb_append(u->s, u->t, number, r);
 }
 
+/* What goes so that there is room: for one more record, and for its bytes. */
 static enum idem_err
-full(struct turn *u)
+make_room(struct turn *u, struct lmdb_victims *gone)
 {
-	uint64_t n;
-	enum idem_err err = kv_count(u->t, LMDB_RECORDS, &n);
+	enum idem_err err = lmdb_make_room(u->s, u->t, u->op, &u->own, gone);
 
-	if (err != IDEM_OK)
+	if (err != IDEM_OK || !u->crowded || gone->n > 0)
 		return err;
-	store_tell_full(u->s->base, u->op->now_ms, "IDEM_MAX_STORE",
-	    u->s->max_bytes, n, "nothing new begins: sweep, or raise it");
-	return IDEM_EFULL;
+	return lmdb_replace_expired(u->s, u->t, u->op, u->own.there, gone);
 }
 
 /* The key is ours: a new record, running or already at its end. */
@@ -178,10 +186,8 @@ take(struct turn *u)
 	uint64_t number;
 	enum idem_err err;
 
-	if (u->crowded)
-		return full(u);
-	if ((err = lmdb_make_room(u->s, u->t, u->op, &u->own, &gone)) !=
-	    IDEM_OK || (err = lmdb_next_number(u->t, &number)) != IDEM_OK)
+	if ((err = make_room(u, &gone)) != IDEM_OK ||
+	    (err = lmdb_next_number(u->t, &number)) != IDEM_OK)
 		return err;
 	if (u->op->kind == IDEM_OP_CLAIM) {
 		u->op->verdict = IDEM_CLAIMED;
@@ -307,13 +313,16 @@ static enum idem_err
 apply_alone(struct turn *u)
 {
 	struct idem_applied applied = { .effect = IDEM_BY_STATUS };
+	struct lmdb_victims gone = { .n = 0 };
 	struct outcome out;
 	struct idem_record none;
 	enum idem_err err;
 
-	if (u->crowded)
-		return full(u);
-	if ((err = run_handler(u, &applied)) != IDEM_OK)
+	if (u->crowded && (err = lmdb_replace_expired(u->s, u->t, u->op,
+	    false, &gone)) != IDEM_OK)
+		return err;
+	if ((err = run_handler(u, &applied)) != IDEM_OK ||
+	    (err = drop_all(u, &gone)) != IDEM_OK)
 		return err;
 	out = (struct outcome){ applied.effect, IDEM_ABSENT };
 	ended(&none, u->op, &out);

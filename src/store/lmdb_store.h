@@ -29,6 +29,7 @@ struct lmdb_store {
 	uint64_t max_bytes;
 	bool counted;            /* the pages in use, when last counted: */
 	struct kv_pages pages;
+	uint64_t hunted;         /* lmdb_replace_expired() goes on here */
 
 	/* the group commit: lmdb_group.c */
 	struct group *group;     /* NULL: not attached yet, or plain */
@@ -109,7 +110,16 @@ lmdb_make_room(struct lmdb_store *s, struct kv_txn *t,
     struct lmdb_victims *out);
 
 /*
- * Is the store so near to max_bytes that nothing new may begin?  No transaction
+ * The same where the store is crowded: choose expired records, so that what
+ * begins now takes the place of what has ended.  own: it takes the place of its
+ * own record, too.
+ */
+IDEM_MUST_CHECK enum idem_err
+lmdb_replace_expired(struct lmdb_store *s, struct kv_txn *t,
+    const struct idem_op *op, bool own, struct lmdb_victims *out);
+
+/*
+ * Is the store so near to max_bytes that nothing may be added?  No transaction
  * is open.  Costs nothing until the file itself is that long.
  */
 IDEM_MUST_CHECK enum idem_err
@@ -121,7 +131,8 @@ enum idem_err lmdb_submit(void *self, struct idem_op *op);
 /* Operations: lmdb_ops.c. */
 
 /*
- * Carry op out in this transaction.  crowded: nothing new may begin.
+ * Carry op out in this transaction.  crowded: something must go for all that is
+ * new.
  * After any error but those that make the transaction itself useless (a full
  * map, no memory for a page) nothing of op is left in it, so that others in the
  * same transaction may stay.

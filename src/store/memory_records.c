@@ -70,7 +70,8 @@ add_victim(struct mem_victims *v, uint64_t number)
 /* From the oldest on: which records are expired, and which might be evicted. */
 static void
 find_victims(const struct mem_store *m, const struct idem_op *op,
-    struct mem_victims *gone, struct mem_victims *old)
+    struct mem_victims *gone, struct mem_victims *old,
+    struct store_full *full)
 {
 	size_t looked = 0;
 
@@ -79,6 +80,8 @@ find_victims(const struct mem_store *m, const struct idem_op *op,
 
 		if (same(r->id, op->id, IDEM_ID_BYTES))
 			continue; /* it is being replaced */
+		full->nlooked++;
+		full->nheld += r->state == IDEM_STATE_UNKNOWN;
 		if (record_expired(r, op->now_ms))
 			add_victim(gone, m->records[i].number);
 		else if (r->state != IDEM_STATE_DONE)
@@ -97,19 +100,21 @@ mem_make_room(struct mem_store *m, const struct idem_op *op,
 {
 	size_t others = m->n - (mem_find(m, op->id) < m->n ? 1 : 0);
 	struct mem_victims old = { .n = 0 };
+	struct store_full full = { .name = "IDEM_MAX_KEYS",
+		.limit = op->max_keys, .nrecords = m->n };
 	size_t want, nexpired;
 
 	if (others < op->max_keys)
 		return IDEM_OK;
 	want = others - (size_t)op->max_keys + 1;
-	find_victims(m, op, gone, &old);
+	find_victims(m, op, gone, &old, &full);
 	nexpired = gone->n;
 	for (size_t i = 0; op->evict && i < old.n && gone->n < want; i++)
 		add_victim(gone, old.number[i]);
 	if (gone->n > 0 && gone->n == nexpired)
 		return IDEM_OK;
-	store_tell_full(m->base, op->now_ms, "IDEM_MAX_KEYS", op->max_keys,
-	    m->n, gone->n > 0 ? "the oldest go" : "new keys are refused");
+	full.evicts = gone->n > 0;
+	store_tell_full(m->base, op->now_ms, &full);
 	return gone->n > 0 ? IDEM_OK : IDEM_EFULL;
 }
 

@@ -499,7 +499,8 @@ a_limit_is_logged_once_a_minute(struct kit *k)
 		    .err = IDEM_EFULL },
 	};
 	static const char line[] = "the store is full: IDEM_MAX_KEYS=1 is met,"
-	    " 1 records are held; new keys are refused\n";
+	    " 1 records are held; new keys are refused: run \"idem sweep\","
+	    " or raise it\n";
 
 	KIT_RUN(k, fill);
 	assert_span(idem_buf_span(&k->lines), span_of(line));
