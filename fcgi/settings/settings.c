@@ -149,6 +149,10 @@ warn_cut(const struct idem_log *log, struct idem_span name,
 static bool
 is_apart(struct idem_span name)
 {
+#ifdef IDEM_FAILPOINTS
+	if (span_eq(name, IDEM_LIT("IDEM_FAILPOINT")))
+		return true;
+#endif
 	return span_eq(name, IDEM_LIT("IDEM_CONFIG")) ||
 	    span_eq(name, IDEM_LIT("IDEM_LENGTH"));
 }

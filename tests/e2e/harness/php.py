@@ -22,6 +22,7 @@ def find_fpm():
 class Fpm:
     """php-fpm with four workers on a socket of the site's."""
     user = WORKER.pw_name
+    more = []       # lines for its pool
 
     def __init__(self, site, by_number=False):
         self.site, self.process = site, None
@@ -41,7 +42,7 @@ class Fpm:
                  "[www]", "listen = " + self.where.replace("unix:", ""),
                  "pm = static",
                  "pm.max_children = 4", "listen.mode = 0666",
-                 "catch_workers_output = no"]
+                 "catch_workers_output = no"] + self.more
         if AS_ROOT:
             lines.append("user = " + self.user)
         with open(conf, "w", encoding="ascii") as file:

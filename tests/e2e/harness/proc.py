@@ -27,9 +27,19 @@ def alive(pid):
         return False
 
 
-def running(program):
-    """The pids of the processes that run this very path, in order."""
-    pids = []
+def runs(pid, program):
+    """Does the process run this very path?"""
+    try:
+        return os.readlink("/proc/%d/exe" % pid) in (
+            program, program + " (deleted)")
+    except OSError:
+        return False
+
+
+def running(*programs):
+    """The pids of the processes that run these very paths, in order."""
+    pids, paths = [], set(programs)
+    paths.update(program + " (deleted)" for program in programs)
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
@@ -37,7 +47,7 @@ def running(program):
             exe = os.readlink("/proc/%s/exe" % name)
         except OSError:
             continue
-        if exe in (program, program + " (deleted)"):
+        if exe in paths:
             pids.append(int(name))
     return sorted(pids)
 
@@ -45,6 +55,13 @@ def running(program):
 def parent_of(pid):
     with open("/proc/%d/stat" % pid, encoding="latin-1") as file:
         return int(file.read().rpartition(")")[2].split()[1])
+
+
+def children(pid):
+    """The pids of its children."""
+    with open("/proc/%d/task/%d/children" % (pid, pid),
+              encoding="ascii") as file:
+        return [int(text) for text in file.read().split()]
 
 
 def send_signal(pid, number):
