@@ -3,6 +3,7 @@ and supervisors killed, reloaded and restarted, and the operator's commands run
 beside it.  The seed fixes the order and the pauses, and which of those who are
 there is taken."""
 import collections
+import glob
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ import time
 
 from harness import proc
 from harness.load import kept
+from harness.site import WORKER
 from yards import record_id
 
 PACE = (0.005, 0.060)       # seconds from one kill to the next
@@ -153,15 +155,25 @@ class Copy(Beside):
     def __init__(self, yard, rng, tally, crowd):
         super().__init__(yard, rng, tally)
         self.crowd = crowd
-        self.place = os.path.join(yard.home.dir, "copy")
+        self.folder = os.path.join(yard.home.dir, "copies")
+        self.place = os.path.join(self.folder, "copy")
+        os.makedirs(self.folder, exist_ok=True)
+        os.chown(self.folder, WORKER.pw_uid, WORKER.pw_gid)
 
     def once(self, killed):
-        shutil.rmtree(self.place, ignore_errors=True)
+        for path in glob.glob(os.path.join(self.folder, "*")) + self.parts():
+            shutil.rmtree(path)
         acknowledged = list(self.crowd.intents)
         self.args = ("copy", self.place)
         super().once(killed)
-        if not killed and os.path.isdir(self.place):
+        if os.path.isdir(self.place):
             self.look(acknowledged)
+        if not killed:
+            self.tally.check(not self.parts(), "idem copy left %s" %
+                             self.parts())
+
+    def parts(self):
+        return glob.glob(os.path.join(self.folder, ".*"))
 
     def look(self, acknowledged):
         if self.of_copy("check") is None:
@@ -193,10 +205,8 @@ def all_of(yard, rngs, tally, crowd):
     """Everything that is done to this yard."""
     kinds = [Steps if hasattr(yard, "deaths") else Killer, Trouble, Sweep,
              Check]
-    made = [kind(yard, rngs(kind.__name__), tally) for kind in kinds]
-    if yard.has_copy():
-        made.append(Copy(yard, rngs("Copy"), tally, crowd))
-    return made
+    return [kind(yard, rngs(kind.__name__), tally) for kind in kinds] + [
+        Copy(yard, rngs("Copy"), tally, crowd)]
 
 
 def wait_for_kills(killer, n, seconds, stopped):

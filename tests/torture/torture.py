@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""make torture: real web servers with their workers, supervisors and the servers
-themselves killed, reloaded and restarted under load, until ROUNDS workers were
-killed (default 10,000).
+"""make torture: real web servers, killed, reloaded and restarted under load
+with their workers and supervisors, until ROUNDS workers were killed (default
+10,000).
 
 SEED fixes the schedule: what each client does and with which pauses, when
 somebody is killed, and what is done to the servers.  It does not fix who is

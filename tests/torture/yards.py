@@ -304,10 +304,6 @@ class Yard:
     def idem(self, *args):
         return self.home.idem(*args)
 
-    def has_copy(self):
-        """Does the command know it?"""
-        return b"idem copy" in self.idem("--help").stdout
-
     def ask_copy(self, place, intent):
         """Send the intent to the program as a CGI program, over a copy of the
         store."""
