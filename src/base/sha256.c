@@ -64,3 +64,15 @@ sha256_finish(struct sha256 *h, unsigned char out[SHA256_BYTES])
 	memset(out, 0, SHA256_BYTES);
 	return IDEM_ENOMEM;
 }
+
+enum idem_err
+sha256_of(const struct idem_span *parts, size_t n,
+    unsigned char out[SHA256_BYTES])
+{
+	struct sha256 h;
+
+	sha256_start(&h);
+	for (size_t i = 0; i < n; i++)
+		sha256_update(&h, parts[i]);
+	return sha256_finish(&h, out);
+}

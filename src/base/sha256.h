@@ -26,4 +26,9 @@ void sha256_update_run(struct sha256 *h, struct idem_span s);
 IDEM_MUST_CHECK enum idem_err
 sha256_finish(struct sha256 *h, unsigned char out[SHA256_BYTES]);
 
+/* The same in one call: of n parts, one right behind the other. */
+IDEM_MUST_CHECK enum idem_err
+sha256_of(const struct idem_span *parts, size_t n,
+    unsigned char out[SHA256_BYTES]);
+
 #endif

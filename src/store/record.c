@@ -7,17 +7,58 @@
 #include "store/record.h"
 
 #include "base/bytes.h"
+#include "base/sha256.h"
+#include "base/text.h"
 
 #define FLAG_RETRY 0x01
+
+/* One row a version: what stands between its byte and the state. */
+static const struct {
+	size_t sum_bytes;
+} versions[] = {
+	[1] = { 0 },
+	[RECORD_VERSION] = { RECORD_SUM_BYTES },
+};
+#define NVERSIONS (sizeof versions / sizeof versions[0])
+
+/* The sum of a value whose head stands up to its own sum in head, and the rest
+ * of it in two parts. */
+static enum idem_err
+sum_of(struct idem_span version, struct idem_span head,
+    struct idem_span answer, unsigned char sum[SHA256_BYTES])
+{
+	const struct idem_span parts[] = { version, head, answer };
+
+	return sha256_of(parts, sizeof parts / sizeof parts[0], sum);
+}
+
+/* Into the place that was kept for it. */
+static void
+put_sum(struct idem_buf *b, size_t at, struct idem_span answer)
+{
+	struct idem_span whole = idem_buf_span(b);
+	unsigned char sum[SHA256_BYTES];
+
+	if (b->err != IDEM_OK)
+		return;
+	whole = span_from(whole, at);
+	b->err = sum_of(span_first(whole, 1),
+	    span_from(whole, 1 + RECORD_SUM_BYTES), answer, sum);
+	memcpy(b->p + at + 1, sum, RECORD_SUM_BYTES);
+}
 
 void
 record_head(struct idem_buf *b, const struct idem_record *r)
 {
+	static const unsigned char no_sum[RECORD_SUM_BYTES];
+	size_t at = b->n;
+
 	if (r->answer.n > RECORD_ANSWER_MAX) {
 		b->err = IDEM_ETOOBIG;
 		return;
 	}
 	wr_u8(b, RECORD_VERSION);
+	idem_buf_put(b, no_sum, sizeof no_sum);
 	wr_u8(b, (uint8_t)r->state);
 	wr_u8(b, r->recipe);
 	wr_u8(b, r->seal);
@@ -29,6 +70,23 @@ record_head(struct idem_buf *b, const struct idem_record *r)
 	wr_i64(b, r->stored_ms);
 	wr_i64(b, r->expires_ms);
 	wr_u32(b, (uint32_t)r->answer.n);
+	put_sum(b, at, r->answer);
+}
+
+/* Read the sum, where the version has one, and compare. */
+static enum idem_err
+check_sum(struct reader *r, struct idem_span value, size_t sum_bytes)
+{
+	struct idem_span stored = rd_bytes(r, sum_bytes);
+	unsigned char sum[SHA256_BYTES];
+	enum idem_err err;
+
+	if (r->bad || sum_bytes == 0)
+		return r->bad ? IDEM_ECORRUPT : IDEM_OK;
+	if ((err = sum_of(span_first(value, 1), r->rest, IDEM_ABSENT, sum)) !=
+	    IDEM_OK)
+		return err;
+	return memcmp(stored.p, sum, sum_bytes) == 0 ? IDEM_OK : IDEM_ECORRUPT;
 }
 
 /* What each state implies for the other fields. */
@@ -53,9 +111,13 @@ record_decode(struct idem_span value, struct idem_record *out)
 	struct reader r = reader_of(value);
 	uint8_t version = rd_u8(&r);
 	uint8_t flags;
+	enum idem_err err;
 
-	if (!r.bad && version > RECORD_VERSION)
+	if (version >= NVERSIONS)
 		return IDEM_ENEWER;
+	if ((err = check_sum(&r, value, versions[version].sum_bytes)) !=
+	    IDEM_OK)
+		return err;
 	out->state = (enum idem_state)rd_u8(&r);
 	out->recipe = rd_u8(&r);
 	out->seal = rd_u8(&r);
@@ -68,7 +130,7 @@ record_decode(struct idem_span value, struct idem_record *out)
 	out->stored_ms = rd_i64(&r);
 	out->expires_ms = rd_i64(&r);
 	out->answer = rd_run(&r);
-	if (r.bad || r.rest.n != 0 || version != RECORD_VERSION ||
+	if (r.bad || r.rest.n != 0 || version == 0 ||
 	    out->recipe == 0 || (flags & ~FLAG_RETRY) != 0 || !consistent(out))
 		return IDEM_ECORRUPT;
 	return IDEM_OK;

@@ -3,17 +3,22 @@
  * out in the log: the one encoder and the one decoder.
  *
  * Fixed head, then the answer to the end of the value:
- *   version 1, state 1, recipe 1, seal 1, flags 1, id 32, fingerprint 32,
- *   token 16, claimed 8, stored 8, expires 8, length of the answer 4
+ *   version 1, sum 8, state 1, recipe 1, seal 1, flags 1, id 32,
+ *   fingerprint 32, token 16, claimed 8, stored 8, expires 8, length of the
+ *   answer 4
  * Flags: bit 0 says that an orphan may be claimed anew.  The others are 0.
+ * Sum: the first bytes of SHA-256 over all other bytes of the value, since
+ * LMDB has no checksums and a flipped bit is not to be replayed to anybody.
+ * Version 1 had none.
  */
 #ifndef STORE_RECORD_H
 #define STORE_RECORD_H
 
 #include "idem/store.h"
 
-#define RECORD_VERSION 1
-#define RECORD_HEAD_BYTES 113
+#define RECORD_VERSION 2
+#define RECORD_SUM_BYTES 8
+#define RECORD_HEAD_BYTES 121
 #define RECORD_ANSWER_MAX (UINT32_MAX - RECORD_HEAD_BYTES) /* bytes */
 
 /*
@@ -26,8 +31,8 @@ void record_head(struct idem_buf *b, const struct idem_record *r);
 /*
  * Decode a stored value; out->answer is borrowed from it.
  * IDEM_ENEWER: of a version that this program does not know.  IDEM_ECORRUPT:
- * cut short, too long, or something no encoder writes.  *out is then
- * undefined.
+ * its sum is another one, cut short, too long, or something no encoder writes.
+ * *out is then undefined.
  */
 IDEM_MUST_CHECK enum idem_err
 record_decode(struct idem_span value, struct idem_record *out);

@@ -458,6 +458,11 @@ sha256_rows(void **state)
 	assert_int_equal(sha256_finish(h, b), IDEM_OK);
 	assert_memory_not_equal(a, b, sizeof a);
 	sha256_destroy(&h);
+	assert_int_equal(sha256_of((const struct idem_span[]){ IDEM_LIT("a"),
+	    IDEM_ABSENT, IDEM_LIT("bc") }, 3, a), IDEM_OK);
+	hex_lower(a, sizeof a, hex);
+	assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223"
+	    "b00361a396177a9cb410ff61f20015ad");
 	assert_null(h);
 }
 
