@@ -1,8 +1,9 @@
 #!/bin/sh
 # Installs what building, testing and `make run` need, where it is missing.
 # As root it calls apt-get; otherwise it prints the line to run.
-# usage: deps.sh [build|run|all]
-#   build: only what compiling needs; run: the web servers too
+# usage: deps.sh [build|run|all|analyse]
+#   build: only what compiling needs; run: the web servers too; analyse: all,
+#   and what make analyse, valgrind and the like need
 set -eu
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -26,6 +27,7 @@ need_test='
 libcmocka-dev     |header cmocka.h
 patch             |program patch
 xz-utils          |program xz
+cppcheck          |program cppcheck
 spin              |program spin
 mandoc            |program mandoc
 python3           |program python3
@@ -39,6 +41,12 @@ php-sqlite3       |php sqlite3
 nginx             |program nginx
 chromium          |program chromium
 chromium-driver   |program chromedriver
+'
+need_analyse='
+clang             |program clang
+clang-tidy        |program clang-tidy
+valgrind          |program valgrind
+libc6-dbg         |file /usr/share/doc/libc6-dbg
 '
 
 # Debian's php-fpm is called php-fpm8.2 and the like.
@@ -76,6 +84,7 @@ quiet_services() {
 case ${1:-all} in
 build) need=$need_build ;;
 run) need=$need_build$need_run ;;
+analyse) need=$need_build$need_run$need_test$need_analyse ;;
 *) need=$need_build$need_run$need_test ;;
 esac
 missing=$(printf '%s' "$need" | while IFS='|' read -r package how; do

@@ -33,6 +33,7 @@ enum line {
 };
 #define NLINES ((size_t)LINE_MORE_FIELDS + 1)
 
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a list, no expression */
 #define TEXTS(uz, en, tr) { [IDEM_UZ] = uz, [IDEM_EN] = en, [IDEM_TR] = tr }
 
 static const struct {

@@ -49,8 +49,9 @@ void
 utf8_put(struct idem_buf *b, uint32_t cp)
 {
 	char out[4];
+	size_t n = utf8_encode(cp, out);
 
-	idem_buf_put(b, out, utf8_encode(cp, out));
+	idem_buf_put(b, out, n);
 }
 
 enum idem_err

@@ -5,6 +5,8 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include <assert.h>
+
 #include "idem/buf.h"
 
 struct idem_span span_of(const char *cstr); /* NULL gives absent */
@@ -72,6 +74,16 @@ hex_value(char c)
 	unsigned letter = ((unsigned char)c | 0x20u) - 'a';
 
 	return digit < 10 ? (int)digit : letter < 6 ? (int)letter + 10 : -1;
+}
+
+/* Of two digits that the caller has looked at. */
+static inline unsigned char
+hex_byte(char high, char low)
+{
+	int h = hex_value(high), l = hex_value(low);
+
+	assert(h >= 0 && l >= 0);
+	return (unsigned char)(h << 4 | l);
 }
 
 /*

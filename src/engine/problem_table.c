@@ -6,6 +6,7 @@
 #include "idem/problem.h"
 
 #define OF_KEY true
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a list, no expression */
 #define TEXTS(uz, en, tr) { [IDEM_UZ] = uz, [IDEM_EN] = en, [IDEM_TR] = tr }
 
 static const struct idem_problem_row table[] = {

@@ -154,10 +154,8 @@ json_decimal(struct json_scan *s, struct json_pos at,
 
 	d.whole = at.p + d.negative;
 	d.nwhole = (size_t)((point == NULL ? end : point) - d.whole);
-	if (point != NULL) {
-		d.fraction = point + 1;
-		d.nfraction = (size_t)(end - d.fraction);
-	}
+	d.fraction = point == NULL ? end : point + 1;
+	d.nfraction = (size_t)(end - d.fraction);
 	at.p = end;
 	if ((json_peek(s, end) | 0x20) == 'e')
 		at.p = read_exponent(s, end + 1, &d);

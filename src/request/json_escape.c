@@ -99,13 +99,13 @@ idem_json_string(struct idem_buf *out, struct idem_span s)
 
 	idem_buf_putc(out, '"');
 	for (size_t i = 0; i < s.n; i++) {
-		unsigned char c = (unsigned char)s.p[i], escaped[6];
+		unsigned char c = (unsigned char)s.p[i], escaped[6], *end;
 
 		if (c >= 0x20 && c != '"' && c != '\\')
 			continue;
+		end = put_escape(escaped, c);
 		idem_buf_put(out, s.p + from, i - from);
-		idem_buf_put(out, escaped,
-		    (size_t)(put_escape(escaped, c) - escaped));
+		idem_buf_put(out, escaped, (size_t)(end - escaped));
 		from = i + 1;
 	}
 	idem_buf_puts(out, span_from(s, from));

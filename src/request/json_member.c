@@ -23,8 +23,7 @@ name_byte(const unsigned char **p)
 		if (c != 'u')
 			return values[strchr(letters, c) - letters];
 		*p += 4; /* u00, then two digits */
-		return hex_value((char)(*p)[-2]) << 4 |
-		    hex_value((char)(*p)[-1]);
+		return hex_byte((char)(*p)[-2], (char)(*p)[-1]);
 	}
 	return c >= 0xf0 ? c - 2 : c >= 0xee ? c + 5 : c;
 }
@@ -33,15 +32,13 @@ uint64_t
 json_name_head(const unsigned char *p)
 {
 	uint64_t head;
-	int shift = 64, c;
+	int shift = 56, c;
 
 	if (json_plain_head(p, &head))
 		return head;
 	head = 0;
-	while (shift > 0 && (c = name_byte(&p)) >= 0) {
-		shift -= 8;
+	for (; shift >= 0 && (c = name_byte(&p)) >= 0; shift -= 8)
 		head |= (uint64_t)c << shift;
-	}
 	return head;
 }
 

@@ -172,7 +172,7 @@ display_byte(struct idem_span *in, char *c)
 		return true;
 	if (in->n < 2 || !is_lower_hex(in->p[0]) || !is_lower_hex(in->p[1]))
 		return false;
-	*c = (char)(hex_value(in->p[0]) << 4 | hex_value(in->p[1]));
+	*c = (char)hex_byte(in->p[0], in->p[1]);
 	*in = span_from(*in, 2);
 	return true;
 }

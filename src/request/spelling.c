@@ -11,7 +11,7 @@
 
 /* The byte behind a '%' that was taken, or END: it has no two hex digits. */
 static int
-hex_byte(struct idem_span *s)
+hex_of(struct idem_span *s)
 {
 	int high = s->n < 2 ? -1 : hex_value(s->p[0]);
 	int low = s->n < 2 ? -1 : hex_value(s->p[1]);
@@ -25,7 +25,7 @@ hex_byte(struct idem_span *s)
 static int
 percent(struct idem_span *s, int c)
 {
-	int byte = c == '%' ? hex_byte(s) : END;
+	int byte = c == '%' ? hex_of(s) : END;
 
 	return byte == END ? c : byte;
 }
@@ -41,7 +41,7 @@ json_escape(struct idem_span *s)
 	if (c != 'u')
 		return values[strchr(letters, c) - letters];
 	*s = span_from(*s, 2); /* below U+0020: two zeros first */
-	return hex_byte(s);
+	return hex_of(s);
 }
 
 int
@@ -111,7 +111,7 @@ spelled_is_percent(struct idem_span s)
 		unsigned char c = (unsigned char)s.p[0];
 
 		s = span_from(s, 1);
-		if (c <= ' ' || c == 0x7f || (c == '%' && hex_byte(&s) == END))
+		if (c <= ' ' || c == 0x7f || (c == '%' && hex_of(&s) == END))
 			return false;
 	}
 	return true;

@@ -134,7 +134,7 @@ static MDB_val
 val_of(struct idem_span s)
 {
 	/* LMDB does not write through it; its type is not const. */
-	return (MDB_val){ s.n, (void *)(uintptr_t)s.p };
+	return (MDB_val){ s.n, (void *)s.p };
 }
 
 static struct idem_span

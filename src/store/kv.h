@@ -129,7 +129,8 @@ struct kv_pages {
 	uint64_t free;   /* of these, not in use */
 	uint64_t commit; /* number of the last commit */
 };
-/* Without the free ones: costs nothing.  With them: walks their list. */
+/* Without the free ones: costs nothing.  With them: walks their list.  After
+ * an error what could not be learned is 0. */
 IDEM_MUST_CHECK enum idem_err
 kv_pages(struct kv *kv, bool count_free, struct kv_pages *out);
 

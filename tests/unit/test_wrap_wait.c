@@ -22,16 +22,15 @@ setup(void **state)
 	void *shop;
 	int fd;
 
-	if (h == NULL || shop_open(&shop) != 0)
-		return -1;
+	assert_non_null(h);
+	*state = h;
+	assert_int_equal(shop_open(&shop), 0);
 	h->shop = shop;
 	memcpy(h->path, "/tmp/idem-wait-XXXXXX", 22);
-	if ((fd = mkstemp(h->path)) < 0)
-		return -1;
+	assert_true((fd = mkstemp(h->path)) >= 0);
 	(void)close(fd);
 	waiting_open(&h->shop->store->waiting, h->path, true, 1, NULL);
 	waiting_open(&h->other, h->path, true, 1, NULL);
-	*state = h;
 	return 0;
 }
 
