@@ -1,9 +1,12 @@
 /*
- * datafile.c - LMDB's files seen from outside; it knows nothing of LMDB.
+ * datafile.c - LMDB's files seen from outside; of what is in them it knows the
+ * heads of the data file.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -15,6 +18,11 @@
 
 #define FDS_MAX 1024 /* descriptors looked at */
 #define DISK_FULL_BYTES 65536
+/* LMDB's page: a number, eight bytes, and in a head page the magic. */
+#define HEAD_BYTES 512 /* what LMDB looks at */
+#define HEAD_MAGIC UINT32_C(0xbeefc0de)
+#define HEAD_MAGIC_AT ((off_t)sizeof(size_t) + 8)
+#define UNFINISHED_BYTES (1 << 20) /* more than the first commit needs */
 
 enum idem_err
 datafile_expect(const char *dir, const struct idem_log *log)
@@ -30,6 +38,61 @@ datafile_expect(const char *dir, const struct idem_log *log)
 	    "makes the store", path, st.st_size == 0 ? "is empty" :
 	    strerror(errno));
 	return IDEM_ESTORE;
+}
+
+/* Nothing but zeroes at this offset, as far as the file goes. */
+static bool
+never_written(int fd, off_t at)
+{
+	static const char zeroes[HEAD_BYTES];
+	char head[HEAD_BYTES];
+	ssize_t n = pread(fd, head, sizeof head, at);
+
+	return n >= 0 && memcmp(head, zeroes, (size_t)n) == 0;
+}
+
+/* Is there a head of LMDB's at the front of the file? */
+static bool
+has_head(int fd)
+{
+	const uint32_t magic = HEAD_MAGIC;
+	uint32_t there;
+
+	return pread(fd, &there, sizeof there, HEAD_MAGIC_AT) ==
+	    (ssize_t)sizeof there && there == magic;
+}
+
+static bool
+unfinished(int fd)
+{
+	off_t page = (off_t)sysconf(_SC_PAGESIZE);
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || st.st_size == 0 ||
+	    st.st_size > UNFINISHED_BYTES)
+		return false;
+	return never_written(fd, 0) ||
+	    (st.st_size >= 2 * page && has_head(fd) &&
+	    never_written(fd, page));
+}
+
+int
+datafile_put_aside(const char *dir, bool *aside)
+{
+	char path[PATH_MAX], other[PATH_MAX];
+	int fd;
+
+	*aside = false;
+	if (text_format(path, sizeof path, "%s/data.mdb", dir) != IDEM_OK ||
+	    text_format(other, sizeof other, "%s/data.mdb.unfinished", dir) !=
+	    IDEM_OK)
+		return ENAMETOOLONG;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : errno;
+	*aside = unfinished(fd);
+	(void)close(fd);
+	return *aside && rename(path, other) != 0 ? errno : 0;
 }
 
 bool

@@ -4,6 +4,7 @@
 #ifndef STORE_DATAFILE_H
 #define STORE_DATAFILE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "idem/log.h"
@@ -12,6 +13,15 @@
  * and LMDB would make one of it. */
 IDEM_MUST_CHECK enum idem_err
 datafile_expect(const char *dir, const struct idem_log *log);
+
+/*
+ * A data file that a power cut left in the middle of being made, one of its two
+ * heads never written, is one that LMDB refuses for ever: rename it to
+ * data.mdb.unfinished.  Only where nothing was ever stored, and under the lock
+ * of openlock.h.  A copy that was cut short does not look so.  *aside: it was
+ * renamed.  0 or errno.
+ */
+int datafile_put_aside(const char *dir, bool *aside);
 
 /* Is there a lock file yet?  Asked without opening it. */
 bool datafile_has_locks(const char *dir);

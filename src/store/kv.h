@@ -34,6 +34,8 @@ struct kv_txn {
 struct kv_config {
 	const char *dir;
 	bool create;            /* else there must be an environment */
+	bool fresh;             /* nothing was ever stored here: a data file
+	                         * that was never finished is made anew */
 	bool durable;
 	uint64_t max_bytes;
 	const struct idem_log *log;

@@ -120,12 +120,27 @@ open_patiently(struct kv *kv)
 	return rc;
 }
 
+static int
+put_aside(const struct kv *kv)
+{
+	bool aside;
+	int rc = datafile_put_aside(kv->dir, &aside);
+
+	if (rc == 0 && aside)
+		idem_log(kv->log, IDEM_WARN, "store %s: data.mdb was never "
+		    "finished, as after a power cut while it was made: made "
+		    "anew; the old one is data.mdb.unfinished", kv->dir);
+	return rc;
+}
+
 /* The first one of all opens it twice, since LMDB makes its own lock file. */
 static int
-open_locked(struct kv *kv)
+open_locked(struct kv *kv, bool fresh)
 {
 	int rc;
 
+	if (fresh && (rc = put_aside(kv)) != 0)
+		return rc;
 	if (!datafile_has_locks(kv->dir)) {
 		if ((rc = open_patiently(kv)) != 0)
 			return rc;
@@ -156,17 +171,22 @@ reach_last_page(struct kv *kv)
 }
 
 static enum idem_err
-start(struct kv *kv, bool create)
+start(struct kv *kv, const struct kv_config *config)
 {
 	enum idem_err err;
 	int lock, rc;
 
-	if (!create && (err = datafile_expect(kv->dir, kv->log)) != IDEM_OK)
+	if (!config->create &&
+	    (err = datafile_expect(kv->dir, kv->log)) != IDEM_OK)
 		return err;
 	if ((err = openlock_take(kv->dir, kv->log, &lock)) != IDEM_OK)
 		return err;
-	rc = open_locked(kv);
+	rc = open_locked(kv, config->create && config->fresh);
 	openlock_give(lock);
+	if (rc == MDB_INVALID && config->fresh)
+		idem_log(kv->log, IDEM_WARN, "store %s: no worker ever used "
+		    "it: if data.mdb is a copy, bring it once more, else "
+		    "remove it", kv->dir);
 	return rc != 0 ? kv_fail(kv, "open", rc) : IDEM_OK;
 }
 
@@ -184,7 +204,7 @@ kv_open(const struct kv_config *config, struct kv **out)
 	kv->dbi[KV_FREE] = 0; /* fixed by LMDB, as the next */
 	kv->dbi[KV_NAMES] = 1;
 	if ((err = text_format(kv->dir, sizeof kv->dir, "%s", config->dir)) !=
-	    IDEM_OK || (err = start(kv, config->create)) != IDEM_OK) {
+	    IDEM_OK || (err = start(kv, config)) != IDEM_OK) {
 		free(kv);
 		return err;
 	}

@@ -142,28 +142,47 @@ set_up(struct lmdb_store *s, const struct idem_store_config *config)
 	kv_abort(&t);
 	if (err != IDEM_OK || o.complete)
 		return err;
-	if ((err = kv_write(s->kv, false, make_tables, &o)) != IDEM_OK)
+	return kv_write(s->kv, false, make_tables, &o);
+}
+
+/*
+ * Nothing may be told from a store before its names are on the disk, and who
+ * finds it complete cannot see whether they are.  So whoever makes "workers"
+ * flushes them first; who finds it may rely on them.
+ */
+static enum idem_err
+open_workers(struct lmdb_store *s, const struct idem_store_config *config)
+{
+	bool first = !place_has(&s->place, "workers") && config->durable;
+	char path[PATH_MAX];
+	enum idem_err err;
+
+	if (first && ((err = kv_flush(s->kv)) != IDEM_OK ||
+	    (err = place_sync(&s->place)) != IDEM_OK))
 		return err;
-	return config->durable ? place_sync(&s->place) : IDEM_OK;
+	if ((err = place_file(&s->place, "workers", path)) != IDEM_OK ||
+	    (err = liveness_open(&s->base->live, path, s->base->log)) !=
+	    IDEM_OK)
+		return err;
+	return first ? place_sync(&s->place) : IDEM_OK;
 }
 
 enum idem_err
 lmdb_open_files(struct lmdb_store *s, const struct idem_store_config *config)
 {
 	struct idem_store *base = s->base;
-	char workers[PATH_MAX], sightings[PATH_MAX], waiting[PATH_MAX];
+	char sightings[PATH_MAX], waiting[PATH_MAX];
 	enum idem_err err;
 
 	if ((err = kv_open(&(struct kv_config){ .dir = s->place.path,
 	    .create = config->create, .durable = config->durable,
+	    .fresh = !place_has(&s->place, "workers"),
 	    .max_bytes = config->max_bytes, .log = base->log }, &s->kv)) !=
 	    IDEM_OK || (err = set_up(s, config)) != IDEM_OK)
 		return err;
-	if ((err = place_file(&s->place, "workers", workers)) != IDEM_OK ||
+	if ((err = open_workers(s, config)) != IDEM_OK ||
 	    (err = place_file(&s->place, "sightings", sightings)) != IDEM_OK ||
 	    (err = place_file(&s->place, "waiting", waiting)) != IDEM_OK)
-		return err;
-	if ((err = liveness_open(&base->live, workers, base->log)) != IDEM_OK)
 		return err;
 	sightings_open(&base->sightings, sightings, base->log);
 	waiting_open(&base->waiting, waiting, config->worker, config->program,

@@ -412,6 +412,64 @@ a_damaged_file(void **state)
 	}
 }
 
+/* A data file of which this is zero, or not there; "workers" was never made. */
+static void
+leave_half(struct kit *k, off_t zero_at, off_t nzero, off_t size)
+{
+	static const char zeroes[8192];
+	int fd;
+
+	kit_remove(k, "store");
+	make_store(k);
+	idem_store_close(&k->store);
+	assert_int_equal(unlink(kit_path(k, "store/workers")), 0);
+	fd = open(kit_path(k, "store/data.mdb"), O_WRONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, zeroes, (size_t)nzero, zero_at), nzero);
+	assert_int_equal(ftruncate(fd, size), 0);
+	close(fd);
+	idem_buf_reset(&k->lines);
+}
+
+/* A power cut while the store was made for the first time. */
+static void
+a_data_file_that_was_never_finished(void **state)
+{
+	static const struct {
+		off_t zero_at, nzero, size;
+	} rows[] = {
+		{ 0, 8192, 8192 }, { 0, 4096, 8192 }, { 4096, 4096, 8192 },
+		{ 0, 512, 8192 }, { 4096, 512, 16384 }, { 0, 512, 16384 },
+		{ 0, 8192, 512 }, { 0, 8192, 16384 },
+	};
+	struct kit *k = *state;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		leave_half(k, rows[i].zero_at, rows[i].nzero, rows[i].size);
+		assert_int_equal(kit_reopen(k, true), IDEM_OK);
+		kit_logged(k, "/store: data.mdb was never finished");
+		assert_int_equal(access(kit_path(k,
+		    "store/data.mdb.unfinished"), F_OK), 0);
+		KIT_RUN(k, two_records);
+		idem_store_close(&k->store);
+	}
+	/* nobody but who makes stores makes one of it */
+	leave_half(k, 0, 8192, 8192);
+	assert_int_equal(kit_reopen(k, false), IDEM_ECORRUPT);
+	/* a copy that was cut short, and what is no data file */
+	leave_half(k, 0, 0, 4096);
+	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
+	kit_logged(k, "/store: no worker ever used it: if data.mdb is a copy, "
+	    "bring it once more, else remove it");
+	leave_half(k, 0, 0, 8192);
+	overwrite(k, 0, 8192);
+	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
+	/* a store that was used stays as it is */
+	leave_half(k, 0, 8192, 8192);
+	close(open(kit_path(k, "store/workers"), O_CREAT | O_RDWR, 0600));
+	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
+}
+
 static enum idem_err
 make_other(void *arg, struct kv_txn *t)
 {
@@ -867,6 +925,7 @@ main(void)
 		TEST(records_of_an_older_version),
 		TEST(an_index_that_leads_astray),
 		TEST(a_damaged_file),
+		TEST(a_data_file_that_was_never_finished),
 		TEST(the_environment_of_another_program),
 		TEST(no_room_for_sightings),
 		TEST(a_replaced_directory),
