@@ -1,0 +1,30 @@
+# Power cuts.  ROUNDS= states rebuilt and opened, SEED= of load and choices.
+cut_c  := $(CC) $(OPT) $(CFLAGS) $(CPPFLAGS) $(IDEM_CPP) $(IDEM_C)
+cut_in := $(BUILD)/powercut
+
+$(cut_in)/record.so: tests/powercut/record.c tests/powercut/trace.h
+	@mkdir -p $(@D)
+	@echo '  LINK $@'
+	@$(CC) $(OPT) -std=gnu11 -D_GNU_SOURCE $(WARN) -Wno-pedantic \
+		-shared -fPIC -o $@ $<
+$(cut_in)/load: $(call objects,$(BUILD)/o,\
+	$(addprefix tests/powercut/,load.c deed.c)) $(BUILD)/libidem.a
+	@mkdir -p $(@D)
+	@echo '  LINK $@'
+	@$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+cut_parts := powercut.c deed.c disk.c state.c state_write.c told.c judge.c \
+	books.c
+$(cut_in)/powercut: $(call objects,$(BUILD)/o,\
+	$(addprefix tests/powercut/,$(cut_parts))) $(BUILD)/libidem.a
+	@mkdir -p $(@D)
+	@echo '  LINK $@'
+	@$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+cut_files := $(addprefix $(cut_in)/,record.so load powercut)
+proofs += powercut-short
+proof_files += $(cut_files)
+
+.PHONY: powercut powercut-short
+powercut: $(cut_files)
+	@BUILD='$(BUILD)' $(PYTHON) tests/powercut/powercut.py
+powercut-short: $(cut_files)
+	@BUILD='$(BUILD)' $(PYTHON) tests/powercut/powercut.py --short

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Power cuts: loads are recorded, disks rebuilt as a cut at each point may
+leave them, and each is opened and compared with what clients had been told.
+
+usage: powercut.py [--short]
+environment: BUILD, ROUNDS (disks to rebuild), SEED
+"""
+import collections
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.join(ROOT, os.environ.get("BUILD") or "build")
+TOOLS = os.path.join(BUILD, "powercut")
+SHORT_ROUNDS = 2400
+LONG_ROUNDS = 20000
+DISKS_OF_A_LOAD = 2500
+
+# kill: of a thousand writes and flushes so many end their process; cut: of a
+# thousand synchronous writes so many do when they are seen but not on the
+# disk.  Only the group commit asks before it relies on such a write.
+Kind = collections.namedtuple("Kind", "name words deeds kill cut")
+KINDS = [Kind("group commit", [], 60, 3, 2),
+         Kind("first start", [], 4, 3, 2),
+         Kind("one after another", ["plain"], 50, 3, 0),
+         Kind("group commit", [], 60, 0, 0),
+         Kind("both at once", ["mixed"], 60, 3, 0)]
+# These lose answers, and it must be seen.
+BROKEN = [Kind("no flush at all", ["nosync"], 20, 0, 0),
+          Kind("answers before the commit", ["early"], 20, 0, 0)]
+BROKEN_DISKS = 150
+
+
+class Trouble(Exception):
+    pass
+
+
+def scratch():
+    """Memory where there is some: nothing here rests on a real disk."""
+    shm = "/dev/shm"
+    where = None
+    if os.access(shm, os.W_OK) and shutil.disk_usage(shm).free > 300 << 20:
+        where = shm
+    return tempfile.mkdtemp(prefix="idem-powercut.", dir=where)
+
+
+def record(folder, kind, seed):
+    """Run a load; the number of processes that were killed in it."""
+    log = os.path.join(folder, "log")
+    store = os.path.join(folder, "store")
+    with open(log, "w", encoding="ascii"):
+        pass
+    env = dict(os.environ, POWERCUT_DIR=store, POWERCUT_LOG=log,
+               POWERCUT_SEED=str(seed), POWERCUT_KILL=str(kind.kill),
+               POWERCUT_CUT=str(kind.cut), POWERCUT_FLUSH_US="300",
+               LD_PRELOAD=os.path.join(TOOLS, "record.so"))
+    done = subprocess.run(
+        [os.path.join(TOOLS, "load"), store, log, str(seed),
+         str(kind.deeds)] + kind.words, env=env, stdout=subprocess.PIPE,
+        timeout=300, check=False)
+    if done.returncode != 0:
+        raise Trouble("the load failed with exit status %d" % done.returncode)
+    with open(log, "rb") as file:
+        grouped = b"group.1" in file.read()
+    if grouped == ("plain" in kind.words or "nosync" in kind.words):
+        raise Trouble("the load did not commit as it should")
+    return int(done.stdout)
+
+
+def rebuild(folder, seed, ndisks, quiet):
+    """Rebuild and judge: the figures, by name, and the command."""
+    command = [os.path.join(TOOLS, "powercut"), os.path.join(folder, "log"),
+               str(seed), str(ndisks), folder]
+    done = subprocess.run(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False)
+    text = done.stdout.decode()
+    figures = {name: int(n) for name, n in re.findall(r"(\w+)=(\d+)", text)}
+    if "states" not in figures:
+        raise Trouble("no figures: %s" % done.stderr.decode())
+    if not quiet:
+        sys.stdout.write(done.stderr.decode())
+    return figures, " ".join(command)
+
+
+def one(kind, seed, ndisks, total):
+    """One load and its disks; false: something was lost or wrong."""
+    folder = scratch()
+    killed = record(folder, kind, seed)
+    figures, command = rebuild(folder, seed, ndisks, False)
+    total.update(figures)
+    total.update(killed=killed, loads=1)
+    bad = figures["lost"] + figures["bad"]
+    print("%s, seed %d: %d disks of %d cuts, %d answers had left, %d killed;"
+          " %d refused, %d lost something, %d otherwise wrong" % (
+              kind.name, seed, figures["states"], figures["cuts"],
+              figures["answers"], killed, figures["refused"],
+              figures["lost"], figures["bad"]), flush=True)
+    if bad:
+        print("kept: once more by %s" % command)
+    else:
+        shutil.rmtree(folder)
+    return bad == 0
+
+
+def prove_the_check(seed):
+    """How many of the broken stores were not found out."""
+    missed = 0
+    for kind in BROKEN:
+        folder = scratch()
+        record(folder, kind, seed)
+        lost = rebuild(folder, seed, BROKEN_DISKS, True)[0]["lost"]
+        print("broken on purpose, %s: %d of %d disks lost answers" % (
+            kind.name, lost, BROKEN_DISKS), flush=True)
+        missed += lost == 0
+        shutil.rmtree(folder)
+    return missed
+
+
+def write_row(total, rounds):
+    wrong = total["lost"] + total["bad"]
+    lost = "nothing" if wrong == 0 else "%d disks with faults" % wrong
+    if total["refused"]:
+        lost += "; %d half-made first stores refused with the reason" % (
+            total["refused"])
+    row = ["power cut, at every write, flush and answer of a load: unflushed"
+           " sectors, sizes and names kept, dropped or torn",
+           "{states:,} disks rebuilt from {cuts:,} points of {loads} loads;"
+           " {answers:,} answers had left, {killed} workers were killed;"
+           " {retried:,} requests sent again".format(**total),
+           lost, "make powercut ROUNDS=%d" % rounds]
+    folder = os.path.join(BUILD, "proof")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "powercut.tsv"), "w",
+              encoding="utf-8") as file:
+        file.write("\t".join(row) + "\n")
+
+
+def main():
+    short = "--short" in sys.argv[1:]
+    rounds = int(os.environ.get("ROUNDS") or
+                 (SHORT_ROUNDS if short else LONG_ROUNDS))
+    seed = int(os.environ.get("SEED") or random.randrange(1 << 31))
+    print("powercut: SEED=%d, %d disks" % (seed, rounds), flush=True)
+    total = collections.Counter()
+    failed = prove_the_check(seed)
+    nloads = max(len(KINDS), -(-rounds // DISKS_OF_A_LOAD))
+    for i in range(nloads):
+        one(KINDS[i % len(KINDS)], seed + i, rounds // nloads, total)
+    failed += total["lost"] + total["bad"]
+    write_row(total, rounds)
+    print("powercut: %d passed, %d failed" % (
+        total["states"] + len(BROKEN) - failed, failed))
+    return failed > 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Trouble as trouble:
+        print("powercut: %s\npowercut: 0 passed, 1 failed" % trouble)
+        sys.exit(1)
