@@ -119,13 +119,16 @@ take_quoted(struct lines *l, char quote, char **out)
 static void
 take_escaped(struct lines *l, char **out)
 {
+	char c;
+
 	if (l->at == l->n)
 		return;
-	if (l->p[l->at] == '\r' && l->at + 1 < l->n)
-		l->at++;
-	if (!is_end(l->p[l->at]))
-		*(*out)++ = l->p[l->at];
+	c = l->p[l->at];
 	step(l);
+	if (!is_end(c))
+		*(*out)++ = c;
+	else if (c == '\r' && l->at < l->n && l->p[l->at] == '\n')
+		step(l);
 }
 
 static enum idem_err

@@ -120,6 +120,10 @@ values(void **state)
 		{ "IDEM_PAY_LEDGER=/a\\'b", "/a'b" },
 		{ "IDEM_PAY_LEDGER=/a \\\n b", "/a  b" },
 		{ "IDEM_PAY_LEDGER=/a\\\r\nb", "/ab" },
+		/* one line end goes, a CR alone is one */
+		{ "IDEM_PAY_LEDGER=/a\\\r\"b  \"", "/ab  " },
+		{ "IDEM_PAY_LEDGER=/a\\\r\r# c", "/a" },
+		{ "IDEM_PAY_LEDGER=/a\\\n\n# c", "/a" },
 		{ "IDEM_PAY_LEDGER=/a\\", "/a" },
 		{ "IDEM_PAY_LEDGER=/$HOME", "/$HOME" },
 		{ "IDEM_PAY_LEDGER=/a\nIDEM_PAY_LEDGER=/b", "/b" },
