@@ -29,6 +29,8 @@ patch             |program patch
 xz-utils          |program xz
 cppcheck          |program cppcheck
 spin              |program spin
+clang             |program clang
+libclang-rt-dev   |fuzzer clang
 mandoc            |program mandoc
 python3           |program python3
 curl              |program curl
@@ -60,6 +62,11 @@ versions() {
 there() {
 	case $1 in
 	program) command -v "$2" >/dev/null || versions "$2" ;;
+	fuzzer)
+		echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
+		    "$2" -fsanitize=fuzzer,address -x c - -o /dev/null \
+		    >/dev/null 2>&1
+		;;
 	php) php-cgi -m 2>/dev/null | grep -qx "$2" ;;
 	file) test -e "$2" ;;
 	header)

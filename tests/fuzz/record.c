@@ -1,0 +1,103 @@
+/*
+ * record.c - records: what decodes is what an encoder writes, what is encoded
+ * decodes to itself.
+ */
+#include "base/bytes.h"
+#include "kit.h"
+#include "store/record.h"
+
+/* No record has bytes that an encoder would write otherwise. */
+static void
+bytes_are_an_encoders(struct idem_span stored)
+{
+	struct idem_buf *again = kit_buf();
+	struct idem_record r;
+	enum idem_err err = record_decode(stored, &r);
+
+	must(err == IDEM_OK || err == IDEM_ECORRUPT || err == IDEM_ENEWER);
+	must((err == IDEM_ENEWER) == (stored.n > 0 &&
+	    (unsigned char)stored.p[0] > RECORD_VERSION));
+	if (err != IDEM_OK)
+		return;
+	record_head(again, &r);
+	idem_buf_puts(again, r.answer);
+	must_be(idem_buf_span(again), stored);
+}
+
+/* A record whose fields are the input's bytes, consistent or not. */
+static bool
+record_of(struct idem_span input, struct idem_record *r)
+{
+	struct reader in = reader_of(input);
+	uint8_t bits = rd_u8(&in);
+
+	*r = (struct idem_record){ .state = (enum idem_state)(bits % 4),
+		.retry = (bits & 0x10) != 0 };
+	r->recipe = rd_u8(&in);
+	r->seal = rd_u8(&in);
+	r->claimed_ms = rd_i64(&in);
+	r->stored_ms = rd_i64(&in);
+	r->expires_ms = (bits & 0x20) != 0 ? INT64_MAX : rd_i64(&in);
+	rd_copy(&in, r->id, kit_below(&(struct kit_dice){ bits }, 32));
+	rd_copy(&in, r->fingerprint, bits % 32);
+	rd_copy(&in, r->token, bits % 16);
+	r->answer = in.bad ? IDEM_LIT("") : in.rest;
+	return !in.bad;
+}
+
+/* What the decoder may take, said once more. */
+static bool
+may_be(const struct idem_record *r)
+{
+	bool running = r->state == IDEM_STATE_RUNNING;
+
+	if (r->state < IDEM_STATE_RUNNING || r->recipe == 0)
+		return false;
+	if (r->state != IDEM_STATE_DONE && r->answer.n > 0)
+		return false;
+	return !running || (r->stored_ms == 0 && r->expires_ms == INT64_MAX);
+}
+
+static void
+must_be_record(const struct idem_record *a, const struct idem_record *b)
+{
+	must(a->state == b->state);
+	must(a->recipe == b->recipe);
+	must(a->seal == b->seal);
+	must(a->retry == b->retry);
+	must(memcmp(a->id, b->id, sizeof a->id) == 0);
+	must(memcmp(a->fingerprint, b->fingerprint,
+	    sizeof a->fingerprint) == 0);
+	must(memcmp(a->token, b->token, sizeof a->token) == 0);
+	must(a->claimed_ms == b->claimed_ms);
+	must(a->stored_ms == b->stored_ms);
+	must(a->expires_ms == b->expires_ms);
+	must_be(a->answer, b->answer);
+}
+
+void
+fuzz_record(struct idem_span input)
+{
+	struct kit_dice dice = kit_dice_of(input);
+	struct idem_buf *stored = kit_buf();
+	struct idem_record r, decoded;
+	enum idem_err err;
+	char *flipped;
+	size_t bit;
+
+	bytes_are_an_encoders(input);
+	if (!record_of(input, &r))
+		return;
+	record_head(stored, &r);
+	must(stored->n == RECORD_HEAD_BYTES);
+	idem_buf_puts(stored, r.answer);
+	err = record_decode(kit_copy(idem_buf_span(stored)), &decoded);
+	must(err == (may_be(&r) ? IDEM_OK : IDEM_ECORRUPT));
+	if (err != IDEM_OK)
+		return;
+	must_be_record(&r, &decoded);
+	bit = kit_below(&dice, stored->n * 8);
+	flipped = stored->p + bit / 8;
+	*flipped = (char)(*flipped ^ 1 << bit % 8);
+	bytes_are_an_encoders(kit_copy(idem_buf_span(stored)));
+}

@@ -1,0 +1,242 @@
+"""Runs the fuzz targets, each from the corpus in the tree, and says what came
+of it; or takes what was found into the corpus.
+
+usage: run.py long|short|merge TARGET...
+   environment: BUILD, NJOBS, SECONDS (for each target), SEED
+   SEEDS: merge takes inputs from there, too: a folder for each target
+"""
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.abspath(os.environ.get("BUILD") or "build")
+FUZZ = os.path.join(BUILD, "fuzz")
+DEFAULT_SECONDS = {"long": 3600, "short": 30}
+# An input longer than this finds nothing that a shorter one does not.
+MAX_LEN = {"json": 2048, "routes": 800, "multipart": 1500}
+CORPUS_FILES = 199
+CORPUS_FILE_BYTES = 200 * 1024
+
+
+def number(name, default):
+    text = os.environ.get(name) or ""
+    if text and not text.isdigit():
+        sys.exit("fuzz: %s=%s is not a number" % (name, text))
+    return int(text) if text else default
+
+
+def environment():
+    return dict(os.environ, UBSAN_OPTIONS="print_stacktrace=1",
+                ASAN_OPTIONS="detect_leaks=1:quarantine_size_mb=16")
+
+
+def inputs_of(target):
+    """The folders of the tree that hold inputs."""
+    return [path for path in (os.path.join(HERE, kind, target)
+                              for kind in ("corpus", "found"))
+            if os.path.isdir(path)]
+
+
+def fresh(*parts):
+    path = os.path.join(FUZZ, *parts)
+    shutil.rmtree(path, ignore_errors=True)
+    os.makedirs(path)
+    return path
+
+
+class Run:
+    """One target, once."""
+
+    def __init__(self, target, kind, seconds, seed):
+        self.target, self.kind = target, kind
+        self.seconds, self.seed = seconds, seed
+        self.process = None
+        self.prefix = os.path.join(FUZZ, "found", target + "-")
+        self.log = os.path.join(FUZZ, "log", target)
+        self.executions = 0
+        self.took_s = 0.0
+        self.status = None
+
+    def command(self):
+        work = os.path.join(FUZZ, "work", self.target)
+        if self.kind == "short":
+            work = fresh("short", self.target)
+        os.makedirs(work, exist_ok=True)
+        words = [os.path.join(FUZZ, self.target), "-seed=%d" % self.seed,
+                 "-max_total_time=%d" % self.seconds, "-timeout=10",
+                 "-rss_limit_mb=2048", "-print_final_stats=1",
+                 "-max_len=%d" % MAX_LEN.get(self.target, 1024),
+                 "-artifact_prefix=" + self.prefix]
+        words_of = os.path.join(HERE, "dict", self.target)
+        if os.path.exists(words_of):
+            words.append("-dict=" + words_of)
+        return words + [work] + inputs_of(self.target)
+
+    def run(self):
+        began = time.monotonic()
+        for folder in ("found", "log"):
+            os.makedirs(os.path.join(FUZZ, folder), exist_ok=True)
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                self.command(), stdin=subprocess.DEVNULL, stdout=log,
+                stderr=log, env=environment())
+            self.status = self.process.wait()
+        self.took_s = time.monotonic() - began
+        with open(self.log, encoding="utf-8", errors="replace") as log:
+            text = log.read()
+        count = re.search(r"number_of_executed_units: *(\d+)", text)
+        self.executions = int(count.group(1)) if count else 0
+        self.found = re.findall(r"Test unit written to (\S+)", text)
+        self.tail = text.split("\n")[-60:]
+
+    def good(self):
+        return self.status == 0 and self.executions > 0 and not self.found
+
+    def report(self):
+        print("%-10s %12s inputs in %4d s: %s" % (
+            self.target, "{:,}".format(self.executions), self.took_s,
+            "good" if self.good() else "FAILED (exit %s)" % self.status),
+            flush=True)
+        if self.good():
+            return
+        print("\n".join(self.tail))
+        for path in self.found:
+            print("fuzz: the input is %s" % path)
+            print("fuzz: once more:  %s %s" % (
+                os.path.join(FUZZ, self.target), path))
+            print("fuzz: to keep it: mkdir -p tests/fuzz/found/%s && "
+                  "cp %s tests/fuzz/found/%s/" % (
+                      self.target, path, self.target))
+        print("fuzz: the log is %s" % self.log, flush=True)
+
+
+def run_all(runs, njobs):
+    waiting, lock = list(runs), threading.Lock()
+
+    def work():
+        while True:
+            with lock:
+                if not waiting:
+                    return
+                run = waiting.pop(0)
+            run.run()
+            with lock:
+                run.report()
+
+    threads = [threading.Thread(target=work, daemon=True)
+               for _ in range(min(njobs, len(runs)))]
+    for thread in threads:
+        thread.start()
+    try:
+        for thread in threads:
+            thread.join()
+    except KeyboardInterrupt:
+        waiting.clear()
+        for run in runs:
+            if run.process is not None and run.process.poll() is None:
+                run.process.terminate()
+        raise
+
+
+def write_rows(runs, kind):
+    """For the README, and for whoever wants each target's numbers."""
+    proof = os.path.join(BUILD, "proof")
+    os.makedirs(proof, exist_ok=True)
+    findings = sum(not run.good() for run in runs)
+    seconds = sum(run.took_s for run in runs)
+    with open(os.path.join(proof, "fuzz.tsv"), "w") as out:
+        out.write("%s\t%s\t%s\t%s\n" % (
+            "the bytes that come from outside, by libFuzzer, against a second "
+            "implementation (%d readers)" % len(runs),
+            "{:,} inputs in {:,} s".format(
+                sum(run.executions for run in runs), round(seconds)),
+            "nothing" if findings == 0 else "%d findings" % findings,
+            "make fuzz%s SECONDS=%d" % (
+                "" if kind == "long" else "-short", runs[0].seconds)))
+    with open(os.path.join(FUZZ, "runs.tsv"), "a") as out:
+        for run in runs:
+            out.write("%s\t%d inputs\t%d s\t%d findings\tSEED=%d\n" % (
+                run.target, run.executions, run.took_s, not run.good(),
+                run.seed))
+
+
+def fuzz(kind, targets):
+    seconds = number("SECONDS", DEFAULT_SECONDS[kind])
+    seed = number("SEED", random.SystemRandom().randrange(1, 1 << 31))
+    print("fuzz: SEED=%d SECONDS=%d" % (seed, seconds), flush=True)
+    runs = [Run(target, kind, seconds, seed + i)
+            for i, target in enumerate(targets)]
+    run_all(runs, max(1, number("NJOBS", 2)))
+    write_rows(runs, kind)
+    failed = sum(not run.good() for run in runs)
+    print("fuzz: %d passed, %d failed" % (len(runs) - failed, failed))
+    return failed != 0
+
+
+def contents(folder):
+    """Bytes of a file -> its name."""
+    found = {}
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        with open(os.path.join(folder, name), "rb") as file:
+            found[file.read()] = name
+    return found
+
+
+def cover(target, first, others, counters=1):
+    """Add to the folder first what of the others reaches more places, and with
+    counters reaches them more often."""
+    subprocess.run(
+        [os.path.join(FUZZ, target), "-set_cover_merge=1",
+         "-use_counters=%d" % counters, first] +
+        [folder for folder in others if os.path.isdir(folder)],
+        check=True, env=environment(), stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL)
+    return contents(first)
+
+
+def merge(target, folders):
+    """Few inputs with the same coverage: what is in the corpus stays, unless
+    that makes too many."""
+    corpus = os.path.join(HERE, "corpus", target)
+    os.makedirs(corpus, exist_ok=True)
+    names = contents(corpus)
+    for folder in folders:
+        for data, name in contents(folder).items():
+            names.setdefault(data, name)
+    merged = fresh("merged", target)
+    shutil.copytree(corpus, merged, dirs_exist_ok=True)
+    kept = cover(target, merged, folders)
+    if len(kept) > CORPUS_FILES:
+        kept = cover(target, fresh("merged", target), [corpus] + folders, 0)
+    smallest = sorted((data for data in kept
+                       if len(data) <= CORPUS_FILE_BYTES), key=len)
+    shutil.rmtree(corpus)
+    os.makedirs(corpus)
+    for data in smallest[:CORPUS_FILES]:
+        name = names.get(data, kept[data])
+        with open(os.path.join(corpus, name), "wb") as file:
+            file.write(data)
+    print("%-10s %d files of %d, %d bytes" % (
+        target, min(len(smallest), CORPUS_FILES), len(kept),
+        sum(map(len, smallest[:CORPUS_FILES]))), flush=True)
+
+
+def main():
+    kind, targets = sys.argv[1], sys.argv[2:]
+    if kind == "merge":
+        for target in targets:
+            extra = os.environ.get("SEEDS")
+            merge(target, [os.path.join(FUZZ, "work", target)] +
+                  ([os.path.join(extra, target)] if extra else []))
+        return 0
+    return fuzz(kind, targets)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+/*
+ * test_fuzz.c - every input that the fuzzer once found worth keeping, for each
+ * target, without a fuzzer: where one no longer holds, the last line names it.
+ */
+#include "tests.h"
+
+#include <dirent.h>
+
+#include "base/io.h"
+#include "kit.h"
+
+static size_t
+run_file(const char *folder, const char *name,
+    void (*target)(struct idem_span input))
+{
+	struct idem_buf b;
+	char path[400];
+
+	assert_int_equal(text_format(path, sizeof path, "%s/%s", folder, name),
+	    IDEM_OK);
+	print_message("%s\n", path);
+	idem_buf_init(&b, 1 << 20);
+	assert_int_equal(io_read_file(path, &b), IDEM_OK);
+	target(kit_copy(idem_buf_span(&b)));
+	kit_over();
+	idem_buf_free(&b);
+	return 1;
+}
+
+/* The number of inputs there are. */
+static size_t
+run_folder(const char *kind, const char *target_name,
+    void (*target)(struct idem_span input))
+{
+	char folder[100];
+	struct dirent *entry;
+	size_t n = 0;
+	DIR *dir;
+
+	assert_int_equal(text_format(folder, sizeof folder,
+	    "tests/fuzz/%s/%s", kind, target_name), IDEM_OK);
+	dir = opendir(folder);
+	if (dir == NULL)
+		return 0;
+	while ((entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.')
+			n += run_file(folder, entry->d_name, target);
+	assert_int_equal(closedir(dir), 0);
+	return n;
+}
+
+#define TEST(name) \
+static void \
+name##_holds(void **state) \
+{ \
+	(void)state; \
+	assert_true(run_folder("corpus", #name, fuzz_##name) >= 5); \
+	(void)run_folder("found", #name, fuzz_##name); /* may be none */ \
+}
+FUZZ_TARGETS(TEST)
+
+int
+main(void)
+{
+#define ROW(name) cmocka_unit_test(name##_holds),
+	static const struct CMUnitTest tests[] = { FUZZ_TARGETS(ROW) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
