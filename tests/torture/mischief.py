@@ -72,7 +72,7 @@ class Steps(Mischief):
 
     def __init__(self, yard, rng, tally):
         super().__init__(yard, rng, tally)
-        self.before = self.nkills = yard.deaths()
+        self.before, self.nkills = yard.deaths(), 0
 
     def run(self):
         while self.pause((0.2, 0.2)):

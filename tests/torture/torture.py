@@ -95,19 +95,18 @@ def row(phase, nkills, failed):
     often = [number(counts[name], name) for name in BROKEN if counts[name]]
     for name in COMMANDS:
         if counts["runs of idem " + name]:
-            often.append(number(counts["runs of idem " + name], "runs (%s) "
-                                "of idem %s beside it" % (number(
-                                    counts["kills of idem " + name],
-                                    "more killed"), name)))
-    often += [number(counts["intents"], "intents in"),
-              number(counts["tries"], "requests")]
+            often.append("%s (and %s)" % (
+                number(counts["runs of idem " + name],
+                       "runs of idem %s beside it" % name),
+                number(counts["kills of idem " + name], "killed")))
+    often.append("%s in %s" % (number(counts["intents"], "intents"),
+                               number(counts["tries"], "requests")))
     lost = "SEE THE LOG" if failed else "nothing: each intent had one effect"
     if counts["held"]:
         lost += "; %s held, listed and resolved by hand, none run again" % (
             number(counts["held"], "outcomes unknown"))
-    return "\t".join((phase.yard.what, "; ".join(often).replace(
-        "intents in; ", "intents in "), lost, "make torture ROUNDS=%d"
-        % nkills))
+    return "\t".join((phase.yard.what, "; ".join(often), lost,
+                      "make torture ROUNDS=%d" % nkills))
 
 
 def write_rows(phases, nkills, tally):

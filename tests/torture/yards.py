@@ -240,7 +240,13 @@ class Yard:
         return any(proc.runs(pid, p.program) for p in self.places)
 
     def reload(self, rng):
-        rng.choice(self.servers).reload()
+        """A fourth by SIGHUP: Apache then ends its children at once, lighttpd
+        opens its logs anew."""
+        server = rng.choice(self.servers)
+        if rng.random() < 0.25:
+            server.signal(signal.SIGHUP)
+        else:
+            server.reload()
         return "reloads of a web server"
 
     def restart(self, rng):
@@ -375,7 +381,7 @@ class TasksYard(Yard):
     # Work outside the store, two commits, where mod_fcgid starts it.
     server_classes = ((TasksLighttpd, {}),
                       (TasksFcgid, {"IDEM_TASK_DELAY_MS": "5"}),
-                      (TasksProxy, {}))
+                      (TasksProxy, {"IDEM_WAIT": "500ms"}))
     effects_seen = 0
 
     def make_place(self, settings):
@@ -461,7 +467,8 @@ class GuardYard(Yard):
     content_type = FORM
     troubles = dict(Yard.troubles, kill_charge=6)
     settings = {"IDEM_ANONYMOUS": "allow", "IDEM_ON_UNKNOWN": "hold"}
-    server_classes = ((GuardLighttpd, {}), (GuardFcgid, {}), (GuardProxy, {}))
+    server_classes = ((GuardLighttpd, {}), (GuardFcgid, {}),
+                      (GuardProxy, {"IDEM_WAIT": "500ms"}))
 
     def __init__(self):
         super().__init__()
