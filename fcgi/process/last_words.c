@@ -53,9 +53,10 @@ write_line(struct words *w, int fd, const char *head, struct idem_span store)
 	w->fd = fd;
 	store = span_first(store, store.n < NAME_BYTES ? store.n : NAME_BYTES);
 	if (text_format(w->line, sizeof w->line, "%sstore %.*s: this process "
-	    "dies of a signal: data.mdb is cut short or damaged, or the disk "
-	    "cannot be read (or this program has a fault): see \"idem check\", "
-	    "and put a copy of the store in its place\n", head,
+	    "dies of a signal: one of its files is cut short or damaged, or "
+	    "the disk cannot be read (or this program has a fault): see \"idem "
+	    "check\", and where it finds damage put a copy of the store in its "
+	    "place\n", head,
 	    IDEM_FMT(store)) != IDEM_OK)
 		return false;
 	w->nline = strlen(w->line);
