@@ -15,6 +15,7 @@ struct opening {
 	struct lmdb_store *s;
 	const struct idem_store_config *config;
 	bool complete; /* all tables are there */
+	bool fresh;    /* there was none before */
 	bool used;     /* workers have had a store here before */
 };
 
@@ -88,6 +89,7 @@ open_meta(struct opening *o, struct kv_txn *t, bool create, bool *there)
 	if (!create || (err = kv_table(t, LMDB_META, "meta", true, there)) !=
 	    IDEM_OK)
 		return err;
+	o->fresh = true;
 	return make_schema(s, t);
 }
 
@@ -142,7 +144,11 @@ set_up(struct lmdb_store *s, const struct idem_store_config *config)
 	kv_abort(&t);
 	if (err != IDEM_OK || o.complete)
 		return err;
-	return kv_write(s->kv, false, make_tables, &o);
+	err = kv_write(s->kv, false, make_tables, &o);
+	if (err == IDEM_OK && o.fresh)
+		idem_log(s->base->log, IDEM_INFO, "store %s: made: every key "
+		    "is new", s->place.path);
+	return err;
 }
 
 /*
