@@ -12,6 +12,7 @@ PHASES=guard,tasks runs some of the phases only.
 """
 import os
 import random
+import signal
 import sys
 import threading
 import time
@@ -135,6 +136,7 @@ def main():
     nkills = int(os.environ.get("ROUNDS") or 10000)
     seed = int(os.environ.get("SEED") or random.SystemRandom().getrandbits(31))
     print("torture: SEED=%d ROUNDS=%d" % (seed, nkills), flush=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     tally, began = Tally(), time.monotonic()
     phases = run_all(seed, nkills, tally)
     write_rows(phases, nkills, tally)
