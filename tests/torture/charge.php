@@ -8,4 +8,5 @@ $number = getmypid() . '-' . hrtime(true);
 http_response_code(201);
 header('Content-Type: application/json');
 header("Location: /charge.php?number=$number");
-echo json_encode(['number' => $number]), "\n";
+echo json_encode(['number' => $number,
+    'fill' => str_repeat('x', (int)($_POST['fill'] ?? 0))]), "\n";

@@ -13,6 +13,7 @@ from yards import record_id
 NCLIENTS = 14
 KILL_SECONDS = 0.4      # for each kill of a round, at the slowest
 QUIET = 60              # seconds until nobody is at work any more
+PASSES = 20             # of an operator
 ANSWER = b"resolved by hand\n"
 
 
@@ -55,13 +56,12 @@ class Round:
     def checkpoint(self):
         crowd = self.crowd
         crowd.each(crowd.left, crowd.end)
-        proc.wait_until(lambda: not self.yard.busy(), "quiet", QUIET)
-        effects = collections.Counter(self.yard.effects())
+        effects = collections.Counter()
+        self.settle(effects)
         self.check_effects(effects)
         self.check_held()
         crowd.each(crowd.intents, self.retry)
         self.resolve(effects)
-        effects.update(self.yard.effects())
         self.check_effects(effects)
         self.tally.check(not self.unknown(), "%s: still unknown: %s" % (
             self.seed, self.unknown()))
@@ -110,11 +110,18 @@ class Round:
     # --- what an operator does --------------------------------------------
     def resolve(self, effects):
         """The ledger says what happened: who is in it is completed, who is not
-        is released."""
-        held = [i for i in self.crowd.intents if i.held]
-        for intent in held:
-            self.resolve_one(intent, effects[intent.key] == 1)
-        self.crowd.each(held, self.after_resolve)
+        is released.  Where workers still die, a release may be followed by
+        the next death, and the operator has to come again."""
+        for _ in range(PASSES if self.yard.armed else 1):
+            held = [i for i in self.crowd.intents if i.held]
+            for intent in held:
+                self.resolve_one(intent, effects[intent.key] == 1)
+            self.crowd.each(held, self.after_resolve)
+            self.settle(effects)
+
+    def settle(self, effects):
+        proc.wait_until(lambda: not self.yard.busy(), "quiet", QUIET)
+        effects.update(self.yard.effects())
 
     def resolve_one(self, intent, happened):
         more = ("--complete", "201", "--header", "Location: /by-hand",
@@ -131,6 +138,8 @@ class Round:
     def after_resolve(self, intent, rng, counts):
         crowd = self.crowd
         ended = crowd.until_ended(intent, rng, counts)
+        if ended and intent.held and self.yard.armed:
+            return      # it died again
         right = ended and not intent.held
         if right and self.resolved[intent.key]:
             answer = intent.answer
