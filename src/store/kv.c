@@ -199,6 +199,38 @@ kv_last(struct kv_txn *t, unsigned table, struct idem_span *key,
 	return rc == MDB_NOTFOUND ? IDEM_OK : kv_outcome(t, "last", rc);
 }
 
+static int
+step(struct kv_txn *t, MDB_cursor *c, MDB_val *k, MDB_cursor_op to,
+    struct kv_entry *out)
+{
+	MDB_val v;
+	int rc = mdb_cursor_get(c, k, &v, to);
+
+	*out = (struct kv_entry){ IDEM_ABSENT, IDEM_ABSENT };
+	if (rc == 0)
+		*out = (struct kv_entry){ lend(&t->lent, span_of_val(*k)),
+			lend(&t->lent, span_of_val(v)) };
+	return rc;
+}
+
+enum idem_err
+kv_around(struct kv_txn *t, unsigned table, struct idem_span key,
+    struct kv_entry *before, struct kv_entry *behind)
+{
+	MDB_cursor *c;
+	MDB_val k = val_of(key);
+	int rc = mdb_cursor_open(t->txn, t->kv->dbi[table], &c);
+
+	if (rc != 0)
+		return kv_outcome(t, "look around", rc);
+	rc = step(t, c, &k, MDB_SET_RANGE, behind);
+	if (rc == 0 || rc == MDB_NOTFOUND)
+		rc = step(t, c, &k, rc == 0 ? MDB_PREV : MDB_LAST, before);
+	mdb_cursor_close(c);
+	return rc == MDB_NOTFOUND ? IDEM_OK :
+	    kv_outcome(t, "look around", rc);
+}
+
 static bool
 visit(idem_entry_fn fn, void *arg, MDB_val k, MDB_val v)
 {

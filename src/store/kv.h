@@ -99,6 +99,16 @@ kv_last(struct kv_txn *t, unsigned table, struct idem_span *key,
 IDEM_MUST_CHECK enum idem_err
 kv_count(struct kv_txn *t, unsigned table, uint64_t *n);
 
+/* The entry before the place of key, and the one there or behind it; absent
+ * where there is none. */
+struct kv_entry {
+	struct idem_span key;
+	struct idem_span value;
+};
+IDEM_MUST_CHECK enum idem_err
+kv_around(struct kv_txn *t, unsigned table, struct idem_span key,
+    struct kv_entry *before, struct kv_entry *behind);
+
 /* Write head and tail as one value.  append: key is greater than all others. */
 IDEM_MUST_CHECK enum idem_err
 kv_put(struct kv_txn *t, unsigned table, struct idem_span key,

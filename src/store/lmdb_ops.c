@@ -241,7 +241,11 @@ static enum idem_err
 claim(struct turn *u)
 {
 	const struct idem_record *r = &u->own.r;
+	enum idem_err err;
 
+	if (!u->own.there && (err = lmdb_is_absent(u->s, u->t, u->op->id)) !=
+	    IDEM_OK)
+		return err;
 	if (!u->own.there || record_expired(r, u->op->now_ms))
 		return take(u);
 	if (r->recipe != u->op->recipe)

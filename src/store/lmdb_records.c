@@ -75,6 +75,58 @@ lmdb_find(struct lmdb_store *s, struct kv_txn *t,
 	return IDEM_OK;
 }
 
+static enum idem_err
+bad_index(struct lmdb_store *s)
+{
+	idem_log(s->base->log, IDEM_ERROR, "store %s: the index of the keys is "
+	    "damaged: see \"idem check\", and put a copy of the store in its "
+	    "place", s->place.path);
+	return IDEM_ECORRUPT;
+}
+
+/* Does an entry of the index lead to its record?  One that is itself damaged
+ * says nothing against the index. */
+static enum idem_err
+check_entry(struct lmdb_store *s, struct kv_txn *t, const struct kv_entry *e)
+{
+	struct idem_span value;
+	struct idem_record r;
+	enum idem_err err;
+
+	if (e->key.p == NULL)
+		return IDEM_OK;
+	if (e->key.n != IDEM_ID_BYTES || e->value.n != 8)
+		return bad_index(s);
+	if ((err = kv_get(t, LMDB_LOG, e->value, &value)) != IDEM_OK)
+		return err;
+	if (value.p == NULL)
+		return bad_index(s);
+	if (record_has_id(value, (const unsigned char *)e->key.p) ||
+	    record_decode(value, &r) != IDEM_OK)
+		return IDEM_OK;
+	return bad_index(s);
+}
+
+enum idem_err
+lmdb_is_absent(struct lmdb_store *s, struct kv_txn *t,
+    const unsigned char id[IDEM_ID_BYTES])
+{
+	struct kv_entry before, behind;
+	enum idem_err err;
+
+	err = kv_around(t, LMDB_RECORDS, id_key(id), &before, &behind);
+	if (err != IDEM_OK ||
+	    (err = check_entry(s, t, &before)) != IDEM_OK ||
+	    (err = check_entry(s, t, &behind)) != IDEM_OK)
+		return err;
+	if ((before.key.p != NULL &&
+	    memcmp(before.key.p, id, IDEM_ID_BYTES) >= 0) ||
+	    (behind.key.p != NULL &&
+	    memcmp(behind.key.p, id, IDEM_ID_BYTES) <= 0))
+		return bad_index(s);
+	return IDEM_OK;
+}
+
 enum idem_err
 lmdb_next_number(struct kv_txn *t, uint64_t *number)
 {

@@ -68,6 +68,16 @@ IDEM_MUST_CHECK enum idem_err
 lmdb_find_number(struct lmdb_store *s, struct kv_txn *t, uint64_t number,
     struct lmdb_found *out);
 
+/*
+ * Is there really no record of this id?  One bit of a key in the index hides
+ * its record, and those behind it: whoever then does not find his own meets
+ * that entry at its side.  IDEM_ECORRUPT with a log line: an entry beside the
+ * place of id leads to a record of another id, or is out of order.
+ */
+IDEM_MUST_CHECK enum idem_err
+lmdb_is_absent(struct lmdb_store *s, struct kv_txn *t,
+    const unsigned char id[IDEM_ID_BYTES]);
+
 /* The number of a record behind all others. */
 IDEM_MUST_CHECK enum idem_err
 lmdb_next_number(struct kv_txn *t, uint64_t *number);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 
 #define FLAG_RETRY 0x01
+#define ID_AT 4 /* behind the sum: state, recipe, seal, flags */
 
 /* One row a version: what stands between its byte and the state. */
 static const struct {
@@ -134,6 +135,21 @@ record_decode(struct idem_span value, struct idem_record *out)
 	    out->recipe == 0 || (flags & ~FLAG_RETRY) != 0 || !consistent(out))
 		return IDEM_ECORRUPT;
 	return IDEM_OK;
+}
+
+bool
+record_has_id(struct idem_span value, const unsigned char id[IDEM_ID_BYTES])
+{
+	struct reader r = reader_of(value);
+	uint8_t version = rd_u8(&r);
+	struct idem_span stored;
+
+	if (version >= NVERSIONS)
+		return false;
+	(void)rd_bytes(&r, versions[version].sum_bytes);
+	(void)rd_bytes(&r, ID_AT);
+	stored = rd_bytes(&r, IDEM_ID_BYTES);
+	return stored.p != NULL && memcmp(stored.p, id, IDEM_ID_BYTES) == 0;
 }
 
 struct idem_record

@@ -37,6 +37,10 @@ void record_head(struct idem_buf *b, const struct idem_record *r);
 IDEM_MUST_CHECK enum idem_err
 record_decode(struct idem_span value, struct idem_record *out);
 
+/* Is this the id in a stored value, sound or not?  Costs no sum. */
+bool record_has_id(struct idem_span value,
+    const unsigned char id[IDEM_ID_BYTES]);
+
 /* What a claim makes of op. */
 struct idem_record record_running(const struct idem_op *op);
 
