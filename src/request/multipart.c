@@ -190,7 +190,7 @@ read_header(struct idem_span line, struct multipart_part *part)
 		return false;
 	value = span_trim(span_from(line, colon + 1));
 	if (span_eq_nocase(name, IDEM_LIT("content-disposition")))
-		return read_disposition(value, part);
+		return part->name.p == NULL && read_disposition(value, part);
 	if (!span_eq_nocase(name, IDEM_LIT("content-type")) ||
 	    part->type.p != NULL)
 		return false;

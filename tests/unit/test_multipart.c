@@ -232,6 +232,10 @@ bad_bodies(void **state)
 		L("--AAA\r\nContent-Transfer-Encoding: binary\r\n" F
 		    "\r\n\r\nv\r\n--AAA--"),
 		L("--AAA\r\n" F "\r\n" F "\r\n\r\nv\r\n--AAA--"),
+		L("--AAA\r\n" F "\r\nContent-Disposition: form-data;\r\n\r\n"
+		    "v\r\n--AAA--"),
+		L("--AAA\r\n" F "\r\nContent-Disposition: form-data; "
+		    "filename=\"x\"\r\n\r\nv\r\n--AAA--"),
 		L("--AAA\r\n" F "\r\nContent-Type: a/b\r\nContent-Type: a/b"
 		    "\r\n\r\nv\r\n--AAA--"),
 		L("--AAA\r\n" F ";\r\n filename=\"x\"\r\n\r\nv\r\n--AAA--"),
