@@ -14,7 +14,7 @@ struct found {
 };
 
 static void
-slow_find(struct idem_span pairs, struct idem_span name, struct found *f)
+find_slowly(struct idem_span pairs, struct idem_span name, struct found *f)
 {
 	struct idem_buf *n = kit_buf(), *wanted = kit_buf();
 	struct idem_span pair;
@@ -138,7 +138,7 @@ requests_have(struct idem_span name, struct idem_span pairs,
 	query = span_first(pairs, span_find(pairs, '\0'));
 	query = span_first(query, span_find(query, '#'));
 	must(span_eq(idem_request_query(&req), query));
-	slow_find(query, name, &in_query);
+	find_slowly(query, name, &in_query);
 	key_is(word_of("query:", name), &req, &in_query);
 }
 
@@ -154,7 +154,7 @@ fuzz_form(struct idem_span input)
 
 	pairs_are_all(pairs);
 	decoding_is_the_same(pairs);
-	slow_find(pairs, name, &want);
+	find_slowly(pairs, name, &want);
 	got = form_find(pairs, (struct spelled){ name, SPELLED_PERCENT },
 	    &value);
 	found_is(got, value, &want);

@@ -4,11 +4,14 @@
 #   TARGETS=  names, by spaces (default: all of tests/fuzz/targets.h)
 #   NJOBS=    targets at a time (fuzz-short: 2)
 # `make fuzz-merge` takes what was found since into the corpora of the tree.
+# `make fuzz-mutants` breaks the readers in some sixty places, one at a time, and
+# asks whether the target turns red (SECONDS= for each, default 60).
 # The corpora alone are run by `make unit`, too, where there is no clang.
 
 fuzz     := $(BUILD)/fuzz
 fuzz_all := $(shell sed -n 's/^	X(\([a-z]*\)).*/\1/p' tests/fuzz/targets.h)
-fuzz_kit := $(patsubst %,tests/fuzz/%.c,kit slow) tests/unit/json_slow.c
+fuzz_kit := $(patsubst %,tests/fuzz/%.c,\
+	kit slow slow_json slow_multipart) tests/unit/json_slow.c
 FUZZ_CC  ?= clang
 FUZZ_SAN := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
 
@@ -34,7 +37,7 @@ $(BUILD)/san/o/tests/fuzz/%.o: IDEM_CPP += -Itests/unit
 $(BUILD)/san/o/tests/unit/test_fuzz.o: IDEM_CPP += -Itests/fuzz
 $(BUILD)/san/test_fuzz: $(BUILD)/san/o/tests/unit/test_fuzz.o \
 		$(call objects,$(BUILD)/san/o,$(patsubst %,tests/fuzz/%.c,\
-		kit slow $(fuzz_all))) $(san_program) $(BUILD)/san/libkit.a \
+		kit slow slow_json slow_multipart $(fuzz_all))) $(san_program) $(BUILD)/san/libkit.a \
 		$(BUILD)/san/libguard.a $(BUILD)/san/libfront.a \
 		$(BUILD)/san/libidem.a
 	@echo '  LINK $@'
@@ -43,7 +46,7 @@ $(BUILD)/san/test_fuzz: $(BUILD)/san/o/tests/unit/test_fuzz.o \
 TARGETS    ?= $(fuzz_all)
 fuzz_files := $(addprefix $(fuzz)/,$(TARGETS))
 fuzz_run    = BUILD='$(BUILD)' $(PYTHON) tests/fuzz/run.py
-.PHONY: fuzz fuzz-short fuzz-merge fuzz-files
+.PHONY: fuzz fuzz-short fuzz-merge fuzz-mutants fuzz-files
 fuzz-files: $(fuzz_files)
 fuzz: deps $(fuzz_files)
 	@NJOBS='$(NJOBS)' $(fuzz_run) long $(TARGETS)
@@ -52,6 +55,8 @@ fuzz-short: deps
 	@NJOBS=2 $(fuzz_run) short $(TARGETS)
 fuzz-merge: $(fuzz_files)
 	@$(fuzz_run) merge $(TARGETS)
+fuzz-mutants: $(fuzz_files)
+	@BUILD='$(BUILD)' $(PYTHON) tests/fuzz/mutants.py $(TARGETS)
 
 proofs      += fuzz-short
 proof_files += $(fuzz_files)

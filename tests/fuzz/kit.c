@@ -197,6 +197,14 @@ kit_matches(regex_t **compiled, const char *expression, struct idem_span s)
 }
 
 void
+kit_forget(regex_t **compiled)
+{
+	regfree(*compiled);
+	free(*compiled);
+	*compiled = NULL;
+}
+
+void
 kit_hash(struct kit_dice *d, struct idem_span text, unsigned char out[32])
 {
 	struct idem_span piece;

@@ -47,6 +47,7 @@ struct idem_span kit_piece(struct kit_dice *d, struct idem_span *rest);
  * made by the first call. */
 bool kit_matches(regex_t **compiled, const char *expression,
     struct idem_span s);
+void kit_forget(regex_t **compiled);
 /* The same; part[i] is the i-th parenthesis, absent where it took no part. */
 bool kit_parts(regex_t **compiled, const char *expression, struct idem_span s,
     struct idem_span *part, size_t nparts);

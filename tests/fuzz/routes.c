@@ -93,7 +93,7 @@ slow_read(struct slow_routes *r, struct idem_span text)
 }
 
 static size_t
-slow_find(const struct slow_routes *r, struct idem_span method,
+slow_route(const struct slow_routes *r, struct idem_span method,
     struct idem_span path)
 {
 	for (size_t i = 0; i < r->n; i++) {
@@ -118,7 +118,7 @@ same_is_found(const struct routes *fast, const struct slow_routes *slow,
 {
 	const struct route *list = (const void *)fast->list.p;
 	const struct route *got = routes_find(fast, method, path);
-	size_t want = slow_find(slow, method, path);
+	size_t want = slow_route(slow, method, path);
 
 	must((got == NULL) == (want == SIZE_MAX));
 	must(got == NULL || (size_t)(got - list) == want);

@@ -19,7 +19,9 @@ BUILD = os.path.abspath(os.environ.get("BUILD") or "build")
 FUZZ = os.path.join(BUILD, "fuzz")
 DEFAULT_SECONDS = {"long": 3600, "short": 30}
 # An input longer than this finds nothing that a shorter one does not.
-MAX_LEN = {"json": 2048, "routes": 800, "multipart": 1500}
+MAX_LEN = {"json": 4000, "multipart": 1500, "wire": 1024, "settings": 1024,
+           "pointer": 1024, "routes": 800, "print": 1024}
+OTHERS_MAX_LEN = 400
 CORPUS_FILES = 199
 CORPUS_FILE_BYTES = 200 * 1024
 
@@ -50,6 +52,13 @@ def fresh(*parts):
     return path
 
 
+def wait_for(process):
+    """Its exit status, and the seconds of a core that it took."""
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, used.ru_utime + used.ru_stime
+
+
 class Run:
     """One target, once."""
 
@@ -60,7 +69,7 @@ class Run:
         self.prefix = os.path.join(FUZZ, "found", target + "-")
         self.log = os.path.join(FUZZ, "log", target)
         self.executions = 0
-        self.took_s = 0.0
+        self.took_s = self.cpu_s = 0.0
         self.status = None
 
     def command(self):
@@ -71,7 +80,8 @@ class Run:
         words = [os.path.join(FUZZ, self.target), "-seed=%d" % self.seed,
                  "-max_total_time=%d" % self.seconds, "-timeout=10",
                  "-rss_limit_mb=2048", "-print_final_stats=1",
-                 "-max_len=%d" % MAX_LEN.get(self.target, 1024),
+                 "-max_len=%d" % MAX_LEN.get(
+                     self.target, OTHERS_MAX_LEN),
                  "-artifact_prefix=" + self.prefix]
         words_of = os.path.join(HERE, "dict", self.target)
         if os.path.exists(words_of):
@@ -86,7 +96,7 @@ class Run:
             self.process = subprocess.Popen(
                 self.command(), stdin=subprocess.DEVNULL, stdout=log,
                 stderr=log, env=environment())
-            self.status = self.process.wait()
+            self.status, self.cpu_s = wait_for(self.process)
         self.took_s = time.monotonic() - began
         with open(self.log, encoding="utf-8", errors="replace") as log:
             text = log.read()
@@ -99,8 +109,9 @@ class Run:
         return self.status == 0 and self.executions > 0 and not self.found
 
     def report(self):
-        print("%-10s %12s inputs in %4d s: %s" % (
+        print("%-10s %12s inputs in %4d s (%d s of a core): %s" % (
             self.target, "{:,}".format(self.executions), self.took_s,
+            self.cpu_s,
             "good" if self.good() else "FAILED (exit %s)" % self.status),
             flush=True)
         if self.good():
@@ -161,9 +172,10 @@ def write_rows(runs, kind):
                 "" if kind == "long" else "-short", runs[0].seconds)))
     with open(os.path.join(FUZZ, "runs.tsv"), "a") as out:
         for run in runs:
-            out.write("%s\t%d inputs\t%d s\t%d findings\tSEED=%d\n" % (
-                run.target, run.executions, run.took_s, not run.good(),
-                run.seed))
+            out.write("%s\t%d inputs\t%d s\t%d s of a core\t%d findings\t"
+                      "SEED=%d\n" % (
+                          run.target, run.executions, run.took_s, run.cpu_s,
+                          not run.good(), run.seed))
 
 
 def fuzz(kind, targets):

@@ -22,7 +22,8 @@
 	X(pointer) \
 	X(fields) \
 	X(target) \
-	X(query)
+	X(query) \
+	X(print)
 
 /* Each judges one input, which stands at the very end of its block, and aborts
  * where something does not hold. */
