@@ -122,7 +122,7 @@ MUTANTS = [
     ("target", "src/request/source.c", "if (i++ == s->segment)",
      "if (++i == s->segment)"),
     ("print", "src/request/fingerprint.c",
-     "first ? IDEM_LIT(\"?\") : IDEM_LIT(\"&\")", "IDEM_LIT(\"&\")"),
+     "first ? IDEM_LIT(\"?\") : IDEM_LIT(\"&\")", "first ? IDEM_LIT(\"&\") : IDEM_LIT(\"?\")"),
     ("print", "src/request/fingerprint.c",
      "return selection_lists_any(g->sel, SOURCE_BIT(SOURCE_JSON));",
      "return true;"),
