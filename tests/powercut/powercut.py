@@ -26,8 +26,8 @@ DISKS_OF_A_LOAD = 2500
 # thousand synchronous writes so many do when they are seen but not on the
 # disk.  Only the group commit asks before it relies on such a write.
 Kind = collections.namedtuple("Kind", "name words deeds kill cut")
-KINDS = [Kind("group commit", [], 60, 3, 2),
-         Kind("first start", [], 4, 3, 2),
+KINDS = [Kind("group commit", [], 60, 2, 40),
+         Kind("first start", [], 4, 5, 20),
          Kind("one after another", ["plain"], 50, 3, 0),
          Kind("group commit", [], 60, 0, 0),
          Kind("both at once", ["mixed"], 60, 3, 0)]
