@@ -109,8 +109,10 @@ flush_names(struct disk *d, const char *name, uint64_t began)
 		return true;
 	}
 	for (size_t i = 0; i < d->nfiles; i++)
-		if (d->file[i].there && d->file[i].named_at < began)
-			d->file[i].safe = true;
+		if (d->file[i].there && d->file[i].named_at < began) {
+			d->file[i].safe = !d->file[i].gone;
+			d->file[i].there = !d->file[i].gone;
+		}
 	return true;
 }
 
@@ -177,10 +179,31 @@ create(struct disk *d, const struct trace_entry *e, uint64_t index)
 {
 	struct disk_file *f = add_file(d, e->name);
 
-	if (f->there)
+	if (f->there && !f->gone)
 		return false;
 	f->there = true;
+	f->gone = false;
 	f->named_at = index;
+	return true;
+}
+
+static bool
+drop_name(struct disk *d, const struct trace_entry *e, uint64_t index)
+{
+	struct disk_file *f = add_file(d, e->name);
+
+	f->gone = true;
+	f->safe = false;
+	f->named_at = index;
+	return true;
+}
+
+/* The directory has the name by which it is looked for. */
+static bool
+name_it(struct disk *d, uint64_t index)
+{
+	d->made = true;
+	d->made_at = index;
 	return true;
 }
 
@@ -198,9 +221,7 @@ disk_step(struct disk *d, const struct trace_entry *e, uint64_t index)
 	case TRACE_CREATE:
 		return create(d, e, index);
 	case TRACE_MKDIR:
-		d->made = true;
-		d->made_at = index;
-		return true;
+		return !d->copy && name_it(d, index);
 	case TRACE_FLUSH:
 		begin_flush(d, e, index);
 		return false;
@@ -210,8 +231,11 @@ disk_step(struct disk *d, const struct trace_entry *e, uint64_t index)
 	case TRACE_MARK:
 		return true;
 	case TRACE_UNLINK:
+		return drop_name(d, e, index);
 	case TRACE_RENAME:
-		abort(); /* a store does neither */
+		if (strcmp(e->name, ".") != 0)
+			abort(); /* no file of a store is renamed */
+		return name_it(d, index);
 	}
 	return false;
 }

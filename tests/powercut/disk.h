@@ -31,8 +31,9 @@ struct disk_file {
 	char name[TRACE_NAME];
 	bool there;        /* programs see it */
 	bool safe;         /* its name is on the disk */
+	bool gone;         /* its name was removed, perhaps not on the disk */
 	bool mapped;       /* shared memory: its bytes may be anything */
-	uint64_t named_at;
+	uint64_t named_at; /* or removed */
 	uint64_t visible;  /* bytes long, as programs see it */
 	unsigned char *base; /* what is on the disk for sure */
 	uint64_t n;
@@ -41,6 +42,7 @@ struct disk_file {
 };
 
 struct disk {
+	bool copy;            /* it is made under another name, then named */
 	bool made, made_safe; /* the directory itself */
 	uint64_t made_at;
 	struct disk_file file[DISK_FILES];

@@ -2,7 +2,9 @@
  * powercut.c - goes through the log of a load, builds disks as a cut at each
  * point may leave them, and has each judged in a process of its own.
  *
- * usage: powercut LOG SEED STATES SCRATCH
+ * usage: powercut LOG SEED STATES SCRATCH [COPYLOG]
+ * COPYLOG: of the making of a copy, when all of LOG was over; disks of the copy
+ * are built then, and one that has its name must be whole.
  * One line of figures on standard output; exit 0: nothing lost, nothing bad.
  */
 #include <fcntl.h>
@@ -51,6 +53,7 @@ struct hunt {
 	uint64_t per_open;    /* states of a cut with something pending */
 	double share;         /* of all that would be too many */
 	double due;
+	bool copied;          /* who asked for the copy was told that it is */
 	struct lane lane[LANES];
 	struct figures f;
 };
@@ -152,7 +155,13 @@ launch(struct hunt *h, uint64_t entry)
 	    IDEM_OK)
 		abort();
 	state_write(&h->state, &h->disk, l->dir, images);
-	judge(l->dir, &h->tale, h->seed + entry, l->verdict);
+	if (h->state.dir || !h->copied)
+		judge(l->dir, &h->tale, h->seed + entry, l->verdict);
+	else {
+		l->verdict->what = JUDGED_LOST;
+		deed_say(l->verdict->text, sizeof l->verdict->text,
+		    "the copy is not there");
+	}
 	_exit(0);
 }
 
@@ -176,6 +185,8 @@ cut(struct hunt *h, uint64_t entry)
 		h->due -= 1;
 		state_choose(&h->state, &h->disk, open ? i : 1,
 		    h->seed * 1000003 + entry * 4099 + i);
+		if (h->disk.copy && !h->state.dir && !h->copied)
+			continue; /* not named: nobody takes it for one */
 		hash = state_hash(&h->state);
 		for (size_t k = 0; k < 64 && k < i; k++)
 			again = again || seen[k] == hash;
@@ -194,10 +205,17 @@ entry_at(const struct hunt *h, uint64_t at)
 	const struct trace_entry *e =
 	    (const struct trace_entry *)(const void *)(h->log + at);
 
-	if (h->nlog - at < sizeof *e || e->magic != TRACE_MAGIC ||
-	    h->nlog - at - sizeof *e < e->n)
+	if (e->magic != TRACE_MAGIC)
 		abort();
 	return e;
+}
+
+/* The last one may have been looked at while it was written. */
+static bool
+whole_entry(const struct hunt *h, uint64_t at)
+{
+	return at + sizeof(struct trace_entry) <= h->nlog &&
+	    h->nlog - at - sizeof(struct trace_entry) >= entry_at(h, at)->n;
 }
 
 static bool
@@ -213,20 +231,27 @@ static void
 walk(struct hunt *h, void (*fn)(struct hunt *h, uint64_t entry))
 {
 	uint64_t at = 0, index = 0;
+	bool copy = h->disk.copy;
 
 	memset(&h->disk, 0, sizeof h->disk);
-	memset(&h->tale, 0, sizeof h->tale);
-	if (index == 0)
-		fn(h, index); /* before anything was done */
-	for (; at < h->nlog; index++) {
+	h->disk.copy = copy;
+	h->copied = false;
+	if (!copy)
+		memset(&h->tale, 0, sizeof h->tale);
+	fn(h, index); /* before anything was done */
+	for (; whole_entry(h, at); index++) {
 		const struct trace_entry *e = entry_at(h, at);
 
 		if (e->kind == TRACE_MARK)
 			tale_add(&h->tale, e);
 		if (disk_step(&h->disk, e, index) && !is_asked(e))
 			fn(h, index);
-		at += sizeof *e + (e->n + 7) / 8 * 8;
+		at += sizeof *e + e->n + TRACE_PAD(e->n);
 	}
+	if (!copy)
+		return;
+	h->copied = true;
+	fn(h, index);
 }
 
 static void
@@ -258,14 +283,14 @@ plan(struct hunt *h)
 }
 
 static void
-read_log(struct hunt *h)
+read_log(struct hunt *h, const char *path)
 {
 	struct stat st;
-	int fd = open(h->log_path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	void *p;
 
 	if (fd < 0 || fstat(fd, &st) != 0 || st.st_size == 0) {
-		perror(h->log_path);
+		perror(path);
 		exit(2);
 	}
 	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -297,16 +322,21 @@ main(int argc, char **argv)
 {
 	static struct hunt h;
 
-	if (argc != 5 || parse_u64(span_of(argv[2]), UINT64_MAX, &h.seed) !=
+	if (argc < 5 || argc > 6 || parse_u64(span_of(argv[2]), UINT64_MAX, &h.seed) !=
 	    IDEM_OK || parse_u64(span_of(argv[3]), UINT32_MAX, &h.wanted) !=
 	    IDEM_OK) {
-		(void)fprintf(stderr, "usage: powercut LOG SEED STATES DIR\n");
+		(void)fprintf(stderr, "usage: powercut LOG SEED STATES DIR [COPYLOG]\n");
 		return 2;
 	}
 	h.log_path = argv[1];
-	read_log(&h);
+	read_log(&h, argv[1]);
 	make_lanes(&h, argv[4]);
 	plan(&h);
+	if (argc == 6) { /* all that was told is there when it is made */
+		h.disk.copy = true;
+		read_log(&h, argv[5]);
+		plan(&h);
+	}
 	walk(&h, cut);
 	for (size_t i = 0; i < LANES; i++) {
 		while (h.lane[i].pid != 0)

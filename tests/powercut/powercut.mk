@@ -2,11 +2,13 @@
 cut_c  := $(CC) $(OPT) $(CFLAGS) $(CPPFLAGS) $(IDEM_CPP) $(IDEM_C)
 cut_in := $(BUILD)/powercut
 
-$(cut_in)/record.so: tests/powercut/record.c tests/powercut/trace.h
+cut_record := $(addprefix tests/powercut/,record.c record_files.c record_log.c)
+$(cut_in)/record.so: $(cut_record) tests/powercut/record.h \
+		tests/powercut/trace.h
 	@mkdir -p $(@D)
 	@echo '  LINK $@'
 	@$(CC) $(OPT) -std=gnu11 -D_GNU_SOURCE $(WARN) -Wno-pedantic \
-		-shared -fPIC -o $@ $<
+		-shared -fPIC -o $@ $(cut_record)
 $(cut_in)/load: $(call objects,$(BUILD)/o,\
 	$(addprefix tests/powercut/,load.c deed.c)) $(BUILD)/libidem.a
 	@mkdir -p $(@D)
@@ -19,7 +21,7 @@ $(cut_in)/powercut: $(call objects,$(BUILD)/o,\
 	@mkdir -p $(@D)
 	@echo '  LINK $@'
 	@$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
-cut_files := $(addprefix $(cut_in)/,record.so load powercut)
+cut_files := $(addprefix $(cut_in)/,record.so load powercut) $(BUILD)/idem
 proofs += powercut-short
 proof_files += $(cut_files)
 

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -31,6 +32,9 @@ KINDS = [Kind("group commit", [], 60, 2, 40),
          Kind("one after another", ["plain"], 50, 3, 0),
          Kind("group commit", [], 60, 0, 0),
          Kind("both at once", ["mixed"], 60, 3, 0)]
+COPIES = [Kind("a copy under load", [], 150, 0, 0)]
+COPY_FROM = 4 << 20     # bytes of the log, when it begins
+DISKS_OF_A_COPY = 60
 # These lose answers, and it must be seen.
 BROKEN = [Kind("no flush at all", ["nosync"], 20, 0, 0),
           Kind("answers before the commit", ["early"], 20, 0, 0)]
@@ -50,33 +54,66 @@ def scratch():
     return tempfile.mkdtemp(prefix="idem-powercut.", dir=where)
 
 
-def record(folder, kind, seed):
-    """Run a load; the number of processes that were killed in it."""
-    log = os.path.join(folder, "log")
-    store = os.path.join(folder, "store")
+def recorded(log, directory, **settings):
+    """The environment of a process whose writes to directory are recorded."""
     with open(log, "w", encoding="ascii"):
         pass
-    env = dict(os.environ, POWERCUT_DIR=store, POWERCUT_LOG=log,
-               POWERCUT_SEED=str(seed), POWERCUT_KILL=str(kind.kill),
-               POWERCUT_CUT=str(kind.cut), POWERCUT_FLUSH_US="300",
-               LD_PRELOAD=os.path.join(TOOLS, "record.so"))
-    done = subprocess.run(
+    return dict(os.environ, POWERCUT_DIR=directory, POWERCUT_LOG=log,
+                LD_PRELOAD=os.path.join(TOOLS, "record.so"), **settings)
+
+
+def start_load(folder, kind, seed):
+    log, store = os.path.join(folder, "log"), os.path.join(folder, "store")
+    env = recorded(log, store, POWERCUT_SEED=str(seed),
+                   POWERCUT_KILL=str(kind.kill), POWERCUT_CUT=str(kind.cut),
+                   POWERCUT_FLUSH_US="300")
+    return subprocess.Popen(
         [os.path.join(TOOLS, "load"), store, log, str(seed),
-         str(kind.deeds)] + kind.words, env=env, stdout=subprocess.PIPE,
-        timeout=300, check=False)
-    if done.returncode != 0:
-        raise Trouble("the load failed with exit status %d" % done.returncode)
-    with open(log, "rb") as file:
+         str(kind.deeds)] + kind.words, env=env, stdout=subprocess.PIPE)
+
+
+def end_load(load, folder, kind):
+    """The number of processes that were killed in it."""
+    out = load.communicate(timeout=300)[0]
+    if load.returncode != 0:
+        raise Trouble("the load failed with exit status %d" % load.returncode)
+    with open(os.path.join(folder, "log"), "rb") as file:
         grouped = b"group.1" in file.read()
     if grouped == ("plain" in kind.words or "nosync" in kind.words):
         raise Trouble("the load did not commit as it should")
-    return int(done.stdout)
+    return int(out)
+
+
+def record(folder, kind, seed):
+    return end_load(start_load(folder, kind, seed), folder, kind)
+
+
+def record_copy(folder, kind, seed, words):
+    """Copy a store while a load uses it.  What was told before the copy began
+    stays in "log", the making of the copy in "copylog"."""
+    load = start_load(folder, kind, seed)
+    log, copylog = (os.path.join(folder, name) for name in ("log", "copylog"))
+    while os.path.getsize(log) < COPY_FROM and load.poll() is None:
+        time.sleep(0.002)
+    told = os.path.getsize(log)
+    env = recorded(copylog, os.path.join(folder, ".backup"),
+                   IDEM_STORE=os.path.join(folder, "store"))
+    done = subprocess.run(
+        [os.path.join(BUILD, "idem"), "copy", "--quiet"] + words +
+        [os.path.join(folder, "backup")], env=env, check=False)
+    if load.poll() is not None or done.returncode != 0:
+        raise Trouble("no copy under load: exit status %d" % done.returncode)
+    killed = end_load(load, folder, kind)
+    os.truncate(log, told)
+    return killed
 
 
 def rebuild(folder, seed, ndisks, quiet):
     """Rebuild and judge: the figures, by name, and the command."""
     command = [os.path.join(TOOLS, "powercut"), os.path.join(folder, "log"),
                str(seed), str(ndisks), folder]
+    if os.path.exists(os.path.join(folder, "copylog")):
+        command.append(os.path.join(folder, "copylog"))
     done = subprocess.run(command, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, check=False)
     text = done.stdout.decode()
@@ -91,7 +128,11 @@ def rebuild(folder, seed, ndisks, quiet):
 def one(kind, seed, ndisks, total):
     """One load and its disks; false: something was lost or wrong."""
     folder = scratch()
-    killed = record(folder, kind, seed)
+    if kind in COPIES:
+        killed = record_copy(folder, kind, seed,
+                             ["--compact"] if seed % 2 else [])
+    else:
+        killed = record(folder, kind, seed)
     figures, command = rebuild(folder, seed, ndisks, False)
     total.update(figures)
     total.update(killed=killed, loads=1)
@@ -152,6 +193,8 @@ def main():
     nloads = max(len(KINDS), -(-rounds // DISKS_OF_A_LOAD))
     for i in range(nloads):
         one(KINDS[i % len(KINDS)], seed + i, rounds // nloads, total)
+    for i in range(max(2, nloads // 5)):
+        one(COPIES[0], seed + i, DISKS_OF_A_COPY, total)
     failed += total["lost"] + total["bad"]
     write_row(total, rounds)
     print("powercut: %d passed, %d failed" % (

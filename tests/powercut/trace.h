@@ -21,8 +21,9 @@ enum trace_kind {
 	TRACE_EXTEND,    /* begins: it is to be at least that long */
 	TRACE_CREATE,    /* done: the name is in the directory */
 	TRACE_UNLINK,    /* done */
-	TRACE_RENAME,    /* done: the new name follows */
-	TRACE_MKDIR,     /* done: the store's directory itself */
+	TRACE_RENAME,    /* done; of the directory "." itself: it has its
+	                  * name now */
+	TRACE_MKDIR,     /* done: the directory itself */
 	TRACE_FLUSH,     /* begins: of the file, or of the directory "." or
 	                  * "..", or of what is mapped */
 	TRACE_END,       /* what this process began last has come back */
