@@ -238,14 +238,16 @@ walk(struct hunt *h, void (*fn)(struct hunt *h, uint64_t entry))
 	h->copied = false;
 	if (!copy)
 		memset(&h->tale, 0, sizeof h->tale);
-	fn(h, index); /* before anything was done */
+	if (!copy)
+		fn(h, index); /* before anything was done */
 	for (; whole_entry(h, at); index++) {
 		const struct trace_entry *e = entry_at(h, at);
 
 		if (e->kind == TRACE_MARK)
 			tale_add(&h->tale, e);
-		if (disk_step(&h->disk, e, index) && !is_asked(e))
-			fn(h, index);
+		if (disk_step(&h->disk, e, index) && !is_asked(e) &&
+		    (h->disk.made || !copy))
+			fn(h, index); /* nobody sees a copy before that */
 		at += sizeof *e + e->n + TRACE_PAD(e->n);
 	}
 	if (!copy)
