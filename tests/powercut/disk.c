@@ -229,6 +229,7 @@ disk_step(struct disk *d, const struct trace_entry *e, uint64_t index)
 		add_file(d, e->name)->mapped = true;
 		return false;
 	case TRACE_MARK:
+	case TRACE_SENT:
 		return true;
 	case TRACE_UNLINK:
 		return drop_name(d, e, index);

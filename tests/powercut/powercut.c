@@ -2,9 +2,11 @@
  * powercut.c - goes through the log of a load, builds disks as a cut at each
  * point may leave them, and has each judged in a process of its own.
  *
- * usage: powercut LOG SEED STATES SCRATCH [COPYLOG]
+ * usage: powercut LOG SEED STATES SCRATCH [COPYLOG | --with PROGRAM]
  * COPYLOG: of the making of a copy, when all of LOG was over; disks of the copy
  * are built then, and one that has its name must be whole.
+ * PROGRAM judges instead: called with the disk, LOG and how many bytes of it
+ * were over; exit 0: good, 1: an answer is lost, 2: bad, 3: refused.
  * One line of figures on standard output; exit 0: nothing lost, nothing bad.
  */
 #include <fcntl.h>
@@ -45,7 +47,10 @@ struct figures {
 
 struct hunt {
 	const char *log_path;
+	const char *with;
 	const unsigned char *log;
+	uint64_t over;        /* bytes of the log, at this cut */
+	uint64_t nsent;       /* answers of FastCGI, so far */
 	uint64_t nlog, seed, wanted;
 	struct disk disk;
 	struct tale tale;
@@ -93,9 +98,14 @@ report(struct hunt *h, struct lane *l)
 static void
 count(struct hunt *h, struct lane *l, int status)
 {
+	static const enum judgement said[] = { JUDGED_GOOD, JUDGED_LOST,
+		JUDGED_BAD, JUDGED_REFUSED };
 	struct verdict *v = l->verdict;
 
-	if (status != 0) {
+	if (h->with != NULL && WIFEXITED(status) && WEXITSTATUS(status) < 4) {
+		*v = (struct verdict){ .what = said[WEXITSTATUS(status)] };
+		deed_say(v->text, sizeof v->text, "as said above");
+	} else if (status != 0) {
 		v->what = JUDGED_BAD;
 		deed_say(v->text, sizeof v->text, "the program died: "
 		    "%s %d", WIFSIGNALED(status) ? "signal" : "exit status",
@@ -135,6 +145,16 @@ free_lane(struct hunt *h)
 }
 
 static void
+judge_with(struct hunt *h, const char *dir)
+{
+	char over[24];
+
+	deed_say(over, sizeof over, "%" PRIu64, h->over);
+	(void)execl(h->with, h->with, dir, h->log_path, over, (char *)NULL);
+	_exit(127);
+}
+
+static void
 launch(struct hunt *h, uint64_t entry)
 {
 	struct lane *l = free_lane(h);
@@ -155,6 +175,8 @@ launch(struct hunt *h, uint64_t entry)
 	    IDEM_OK)
 		abort();
 	state_write(&h->state, &h->disk, l->dir, images);
+	if (h->with != NULL)
+		judge_with(h, l->dir);
 	if (h->state.dir || !h->copied)
 		judge(l->dir, &h->tale, h->seed + entry, l->verdict);
 	else {
@@ -236,6 +258,7 @@ walk(struct hunt *h, void (*fn)(struct hunt *h, uint64_t entry))
 	memset(&h->disk, 0, sizeof h->disk);
 	h->disk.copy = copy;
 	h->copied = false;
+	h->over = h->nsent = 0;
 	if (!copy)
 		memset(&h->tale, 0, sizeof h->tale);
 	if (!copy)
@@ -245,10 +268,12 @@ walk(struct hunt *h, void (*fn)(struct hunt *h, uint64_t entry))
 
 		if (e->kind == TRACE_MARK)
 			tale_add(&h->tale, e);
+		h->nsent += e->kind == TRACE_SENT;
+		at += sizeof *e + e->n + TRACE_PAD(e->n);
+		h->over = at;
 		if (disk_step(&h->disk, e, index) && !is_asked(e) &&
 		    (h->disk.made || !copy))
 			fn(h, index); /* nobody sees a copy before that */
-		at += sizeof *e + e->n + TRACE_PAD(e->n);
 	}
 	if (!copy)
 		return;
@@ -276,7 +301,8 @@ plan(struct hunt *h)
 	walk(h, count_cut);
 	nopen = h->f.ncuts;
 	nclosed = h->f.nstates;
-	h->f = (struct figures){ .nanswers = h->tale.nanswers };
+	h->f = (struct figures){ .nanswers = h->tale.nanswers +
+	    h->nsent };
 	h->per_open = h->wanted > nclosed + 2 * nopen && nopen > 0 ?
 	    (h->wanted - nclosed + nopen - 1) / nopen : 2;
 	h->share = (double)h->wanted / (double)(nclosed + h->per_open * nopen);
@@ -319,18 +345,38 @@ make_lanes(struct hunt *h, const char *scratch)
 	}
 }
 
+static bool
+read_words(struct hunt *h, int argc, char **argv)
+{
+	if (argc < 5 || argc > 7 || parse_u64(span_of(argv[2]), UINT64_MAX,
+	    &h->seed) != IDEM_OK || parse_u64(span_of(argv[3]), UINT32_MAX,
+	    &h->wanted) != IDEM_OK)
+		return false;
+	h->log_path = argv[1];
+	h->with = argc == 7 ? argv[6] : NULL;
+	return true;
+}
+
+static void
+print_figures(const struct figures *f)
+{
+	(void)printf("states=%" PRIu64 " cuts=%" PRIu64 " answers=%" PRIu64
+	    " retried=%" PRIu64 " requests=%" PRIu64 " refused=%" PRIu64
+	    " lost=%" PRIu64 " bad=%" PRIu64 "\n", f->nstates, f->ncuts,
+	    f->nanswers, f->nretried, f->nrequests, f->nrefused, f->nlost,
+	    f->nbad);
+}
+
 int
 main(int argc, char **argv)
 {
 	static struct hunt h;
 
-	if (argc < 5 || argc > 6 || parse_u64(span_of(argv[2]), UINT64_MAX, &h.seed) !=
-	    IDEM_OK || parse_u64(span_of(argv[3]), UINT32_MAX, &h.wanted) !=
-	    IDEM_OK) {
-		(void)fprintf(stderr, "usage: powercut LOG SEED STATES DIR [COPYLOG]\n");
+	if (!read_words(&h, argc, argv)) {
+		(void)fprintf(stderr, "usage: powercut LOG SEED STATES DIR "
+		    "[COPYLOG | --with PROGRAM]\n");
 		return 2;
 	}
-	h.log_path = argv[1];
 	read_log(&h, argv[1]);
 	make_lanes(&h, argv[4]);
 	plan(&h);
@@ -349,10 +395,6 @@ main(int argc, char **argv)
 		(void)fprintf(stderr, "BAD: one key, two answers\n");
 		h.f.nbad++;
 	}
-	(void)printf("states=%" PRIu64 " cuts=%" PRIu64 " answers=%" PRIu64
-	    " retried=%" PRIu64 " requests=%" PRIu64 " refused=%" PRIu64
-	    " lost=%" PRIu64 " bad=%" PRIu64 "\n", h.f.nstates, h.f.ncuts,
-	    h.f.nanswers, h.f.nretried, h.f.nrequests, h.f.nrefused,
-	    h.f.nlost, h.f.nbad);
+	print_figures(&h.f);
 	return h.f.nlost + h.f.nbad > 0;
 }

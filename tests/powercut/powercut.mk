@@ -21,7 +21,8 @@ $(cut_in)/powercut: $(call objects,$(BUILD)/o,\
 	@mkdir -p $(@D)
 	@echo '  LINK $@'
 	@$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
-cut_files := $(addprefix $(cut_in)/,record.so load powercut) $(BUILD)/idem
+cut_files := $(addprefix $(cut_in)/,record.so load powercut) \
+	$(BUILD)/idem $(BUILD)/tasks.fcgi
 proofs += powercut-short
 proof_files += $(cut_files)
 

@@ -15,11 +15,13 @@ import sys
 import tempfile
 import time
 
+import web
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD") or "build")
 TOOLS = os.path.join(BUILD, "powercut")
-SHORT_ROUNDS = 2400
+SHORT_ROUNDS = 2000
 LONG_ROUNDS = 20000
 DISKS_OF_A_LOAD = 2500
 
@@ -32,6 +34,9 @@ KINDS = [Kind("group commit", [], 60, 2, 40),
          Kind("one after another", ["plain"], 50, 3, 0),
          Kind("group commit", [], 60, 0, 0),
          Kind("both at once", ["mixed"], 60, 3, 0)]
+# tasks.fcgi, and one CGI request for each look: a hundred times as slow.
+WEB = Kind("the program itself", [], 0, 8, 0)
+DISKS_OF_WEB = 12
 COPIES = [Kind("a copy under load", [], 150, 0, 0)]
 COPY_FROM = 4 << 20     # bytes of the log, when it begins
 DISKS_OF_A_COPY = 60
@@ -108,13 +113,27 @@ def record_copy(folder, kind, seed, words):
     return killed
 
 
-def rebuild(folder, seed, ndisks, quiet):
+def record_web(folder, kind, seed):
+    env = recorded(os.path.join(folder, "log"), os.path.join(folder, "store"),
+                   POWERCUT_SEED=str(seed), POWERCUT_KILL=str(kind.kill),
+                   POWERCUT_FLUSH_US="300", POWERCUT_SENT="1",
+                   IDEM_STORE=os.path.join(folder, "store"))
+    failed = web.serve(os.path.join(BUILD, "tasks.fcgi"), folder, env)
+    if failed:
+        raise Trouble("the program under load: %s" % "; ".join(failed))
+    return 0    # the supervisor alone knows how many died
+
+
+def rebuild(folder, seed, ndisks, quiet, judge=None):
     """Rebuild and judge: the figures, by name, and the command."""
     command = [os.path.join(TOOLS, "powercut"), os.path.join(folder, "log"),
                str(seed), str(ndisks), folder]
     if os.path.exists(os.path.join(folder, "copylog")):
         command.append(os.path.join(folder, "copylog"))
-    done = subprocess.run(command, stdout=subprocess.PIPE,
+    if judge:
+        command += ["--with", os.path.join(HERE, judge)]
+    env = dict(os.environ, POWERCUT_BUILD=BUILD, PYTHONDONTWRITEBYTECODE="1")
+    done = subprocess.run(command, env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, check=False)
     text = done.stdout.decode()
     figures = {name: int(n) for name, n in re.findall(r"(\w+)=(\d+)", text)}
@@ -131,9 +150,12 @@ def one(kind, seed, ndisks, total):
     if kind in COPIES:
         killed = record_copy(folder, kind, seed,
                              ["--compact"] if seed % 2 else [])
+    elif kind == WEB:
+        killed = record_web(folder, kind, seed)
     else:
         killed = record(folder, kind, seed)
-    figures, command = rebuild(folder, seed, ndisks, False)
+    figures, command = rebuild(folder, seed, ndisks, False,
+                               "web_judge.py" if kind == WEB else None)
     total.update(figures)
     total.update(killed=killed, loads=1)
     bad = figures["lost"] + figures["bad"]
@@ -193,6 +215,7 @@ def main():
     nloads = max(len(KINDS), -(-rounds // DISKS_OF_A_LOAD))
     for i in range(nloads):
         one(KINDS[i % len(KINDS)], seed + i, rounds // nloads, total)
+    one(WEB, seed, max(DISKS_OF_WEB, rounds // 200), total)
     for i in range(max(2, nloads // 5)):
         one(COPIES[0], seed + i, DISKS_OF_A_COPY, total)
     failed += total["lost"] + total["bad"]

@@ -7,7 +7,7 @@
  * long a flush takes, as a disk's would.  POWERCUT_KILL=n: of a thousand writes
  * and flushes n end the process, as kill -9 does; POWERCUT_CUT=n: of a thousand
  * synchronous writes n do so when the write is seen, but not yet on the disk.
- * POWERCUT_SEED: for these.
+ * POWERCUT_SEED: for these.  POWERCUT_SENT: log FastCGI answers, too.
  * POWERCUT_DENY: files whose names begin so cannot be opened.
  *
  * A write is logged before it is made, since from then on it may be on the
@@ -91,15 +91,28 @@ writev(int fd, const struct iovec *bytes, int nbytes)
 	return rc;
 }
 
+/* Does a record of FastCGI's standard output leave here? */
+static bool
+is_answer(const unsigned char *p, size_t n)
+{
+	return n > 8 && p[0] == 1 && p[1] == 6 &&
+	    getenv("POWERCUT_SENT") != NULL;
+}
+
 ssize_t
 write(int fd, const void *p, size_t n)
 {
 	NEXT(write);
 	struct known *k = record_known(fd);
 	struct iovec bytes = { (void *)(uintptr_t)p, n };
+	struct trace_entry sent;
 	ssize_t rc;
 	bool dies;
 
+	if (k == NULL && is_answer(p, n)) {
+		sent = record_entry(TRACE_SENT, "", 0);
+		record_bytes(&sent, &bytes, 1);
+	}
 	if (k == NULL)
 		return next(fd, p, n);
 	dies = begin_write(k, &bytes, 1, lseek(fd, 0, SEEK_CUR));

@@ -28,7 +28,8 @@ enum trace_kind {
 	                  * "..", or of what is mapped */
 	TRACE_END,       /* what this process began last has come back */
 	TRACE_MAP,       /* the file is shared memory from now on */
-	TRACE_MARK       /* said by the load: struct mark, and the answer */
+	TRACE_MARK,      /* said by the load: struct mark, and the answer */
+	TRACE_SENT       /* begins: these bytes go to a web server */
 };
 
 struct trace_entry {
