@@ -140,7 +140,14 @@ class Beside(Mischief):
 
 
 class Sweep(Beside):
-    args = ("sweep",)
+    args = ("sweep", "--json")
+
+    def ended(self, status, out, err):
+        super().ended(status, out, err)
+        if status == 0:
+            figures = json.loads(out)
+            self.counts["expired answers swept"] += figures["expired"]
+            self.counts["orphans held by a sweep"] += figures["held"]
 
 
 class Check(Beside):

@@ -104,6 +104,9 @@ def row(phase, nkills, failed):
                 number(counts["runs of idem " + name],
                        "runs of idem %s beside it" % name),
                 number(counts["kills of idem " + name], "killed")))
+    if counts["expired answers swept"]:
+        often.append(number(counts["expired answers swept"],
+                            "expired answers swept"))
     often.append("%s in %s" % (number(counts["intents"], "intents"),
                                number(counts["tries"], "requests")))
     lost = "SEE THE LOG" if failed else "nothing: each intent had one effect"
