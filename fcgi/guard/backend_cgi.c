@@ -279,7 +279,9 @@ backend_cgi(const char *program, const struct backend_job *job)
 
 	if (number == 0)
 		return talk_to(&c, job);
-	idem_log(job->log, IDEM_ERROR, "request=%s: cannot run %s: %s",
-	    job->request_id, program, strerror(number));
+	idem_log(job->log, IDEM_ERROR, "request=%s: cannot run %s: %s%s",
+	    job->request_id, program, strerror(number), number == EAGAIN ?
+	    ": raise the limit on the processes of this user" :
+	    number == EMFILE ? ": raise the limit on open files" : "");
 	return BACKEND_NOTHING;
 }

@@ -39,7 +39,8 @@ errand_read_body(void *arg, struct idem_call *call)
 		err = spool_bytes(body, &e->req.body);
 	if (err == IDEM_EIO)
 		idem_log(e->guard->log, IDEM_ERROR, "request=%s: its body "
-		    "cannot be kept in %s: %s", e->request_id, body->dir,
+		    "cannot be kept in %s: %s: make room there, or set TMPDIR "
+		    "to another place", e->request_id, body->dir,
 		    strerror(errno));
 	if (err == IDEM_ETOOBIG) /* a length beyond any number */
 		err = IDEM_ESYNTAX;
@@ -187,8 +188,9 @@ keep_body(void *arg, const void *p, size_t n)
 
 	if (err == IDEM_EIO)
 		idem_log(e->guard->log, IDEM_ERROR, "request=%s: its answer "
-		    "cannot be kept in %s: %s", e->request_id,
-		    e->guard->answer.dir, strerror(errno));
+		    "cannot be kept in %s: %s: make room there, or set TMPDIR "
+		    "to another place", e->request_id, e->guard->answer.dir,
+		    strerror(errno));
 	return err;
 }
 

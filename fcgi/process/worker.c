@@ -103,8 +103,9 @@ cannot_accept(struct loop *l, enum idem_err err)
 
 	if (err == IDEM_EBUSY)
 		return;
-	idem_log(&l->log, IDEM_ERROR, "accept on descriptor %d: %s",
-	    l->w->listen_fd, why);
+	idem_log(&l->log, IDEM_ERROR, "accept on descriptor %d: %s%s",
+	    l->w->listen_fd, why, err == IDEM_ENOMEM ? ": raise the limit on "
+	    "open files, or run fewer workers" : "");
 	if (err == IDEM_ENOMEM) {
 		(void)poll(NULL, 0, NO_DESCRIPTORS_MS); /* only a pause */
 		return;

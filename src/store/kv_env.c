@@ -54,7 +54,8 @@ static const struct {
 	    "program runs as" },
 	{ EPERM, IDEM_ESTORE, "its files must belong to the user that this "
 	    "program runs as" },
-	{ EROFS, IDEM_ESTORE, "set IDEM_STORE to a place that can be written" },
+	{ EROFS, IDEM_ESTORE, "look at the disk, or set IDEM_STORE to a place "
+	    "that can be written" },
 };
 
 enum idem_err

@@ -70,7 +70,8 @@ place_advice(int err)
 		{ ENOENT, "the store's directory is gone or was replaced" },
 		{ ENOSPC, "make room on the disk" },
 		{ EDQUOT, "raise the quota of this user on the disk" },
-		{ EROFS, "set IDEM_STORE to a place that can be written" },
+		{ EROFS, "look at the disk, or set IDEM_STORE to a place that "
+		    "can be written" },
 		{ EMFILE, "raise the limit on open files" },
 		{ ENFILE, "raise the limit on open files" },
 	};

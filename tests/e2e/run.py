@@ -2,7 +2,8 @@
 """Runs the end to end tests, each class in a process of its own, two at a
 time.
 
-usage: run.py [-j N] [PATTERN...]     a PATTERN is part of module.Class.test
+usage: run.py [-j N] [--name NAME] [PATTERN...]
+                                     a PATTERN is part of module.Class.test
 """
 import argparse
 import concurrent.futures
@@ -71,12 +72,13 @@ def report(result):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-j", type=int, default=2)
+    parser.add_argument("--name", default="e2e", help="of the last line")
     parser.add_argument("patterns", nargs="*")
     args = parser.parse_args()
     sys.path.insert(0, HERE)
     classes = chosen(args.patterns)
     if not classes:
-        print("e2e: no test fits %r" % args.patterns)
+        print("%s: no test fits %r" % (args.name, args.patterns))
         return 1
     passed = failed = skipped = 0
     with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
@@ -88,8 +90,8 @@ def main():
             passed += result["passed"]
             failed += result["failed"]
             skipped += len(result["skipped"])
-    print("e2e: %d passed, %d failed%s" % (
-        passed, failed, ", %d skipped" % skipped if skipped else ""))
+    print("%s: %d passed, %d failed%s" % (
+        args.name, passed, failed, ", %d skipped" % skipped if skipped else ""))
     return 1 if failed else 0
 
 

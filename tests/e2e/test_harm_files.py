@@ -7,6 +7,7 @@ import unittest
 
 from harness import proc
 from harness.harm import DOWN, GONE, MADE, Harm, each
+from harness.load import Load
 from harness.site import AS_ROOT, WORKER
 
 MOVED = r"%s is not the file that was opened: this process leaves; never "\
@@ -22,7 +23,12 @@ OTHER = r"/%s: Permission denied: it must belong to the user that this "\
 CLOSED = r"store \S+/store: open: Permission denied: it must belong to the "\
          r"user that this program runs as"
 SHUT = r"Permission denied: let this user enter the directory"
+MADE_ANEW = r"info: store \S+: made: every key is new"
 SOON = (MADE, DOWN, GONE)       # some workers have not looked yet
+
+
+def label(name):
+    return "the directory" if name == "." else name
 
 
 class Files(Harm):
@@ -117,7 +123,7 @@ class Emptied(Files):
 class Closed(Files):
     def one_row(self, name, answers, line):
         self.begin()
-        self.harm(name + " closed (mode 0)", lambda: self.closed(name),
+        self.harm(label(name) + " closed (mode 0)", lambda: self.closed(name),
                   answers, line, lambda: self.opened(name), old=SOON)
 
 
@@ -131,8 +137,8 @@ class Closed(Files):
 class OfAnother(Files):
     def one_row(self, name, answers, line):
         self.begin()
-        self.harm(name + " given to another user", lambda: self.given(name),
-                  answers, line, lambda: self.taken(name), old=SOON)
+        self.harm(label(name) + " given to another user",
+                  lambda: self.given(name), answers, line, lambda: self.taken(name), old=SOON)
 
 
 class Directory(Files):
@@ -149,3 +155,19 @@ class Directory(Files):
                   lambda: (os.chmod(self.site.store, 0o500), self.kill()),
                   (MADE, GONE), None,
                   lambda: os.chmod(self.site.store, 0o700), old=SOON)
+
+    def test_deleted_under_load(self):
+        """What lay in it is lost, and the log says that all is new; from then
+        on each is done once."""
+        self.begin()
+        with self.loads[0] as load:
+            load.until_done(10)
+            before = len(self.said(MADE_ANEW))
+            shutil.rmtree(self.site.store)
+            self.until_said(MADE_ANEW, before)
+            self.until_said(MOVED % "data.mdb")
+            self.until_well()
+        with Load(self, self.nclients) as anew:
+            anew.until_done(20)
+        anew.check()
+        self.assertFirst(self.post(self.task, self.key))

@@ -306,7 +306,11 @@ def main():
         for n in range(SHOWN * KINDS):
             shown.one(n % KINDS + KINDS * (SEED % 8192 + n // KINDS * 101))
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if any(sums["bad"] for sums in total.values()):
+            print("flip: one of these again: %s/tests/flip %s %d NUMBER 1"
+                  % (BUILD, folder, SEED))
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
     prefixes = edges()
     say(total, shown)
     bad = sum(sums["bad"] for sums in total.values())

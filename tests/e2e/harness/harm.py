@@ -62,23 +62,30 @@ def read(folder):
     return known
 
 
+# The module's rows in the README's table; some are named there, one by one.
+HEADS = {
+    "disk": ("the disk under the store: ", True),
+    "files": ("each file of the store and its directory, alone: deleted, "
+              "emptied, closed, given to another user", False),
+    "limits": ("limits of the processes and of the store: ", True),
+}
+
+
 def write_sums(folder, known):
-    words = {"disk": "the disk under the store: ",
-             "files": "each file of the store, alone: ",
-             "limits": "limits and rights of the processes: "}
     with open(os.path.join(folder, "harm.tsv"), "w",
               encoding="utf-8") as file:
-        for module, head in words.items():
+        for module, (head, named) in HEADS.items():
             rows = [row for (m, _), row in sorted(known.items())
                     if m == module]
-            if rows:
-                file.write("\t".join([
-                    head + ", ".join(row[0] for row in rows),
-                    "{:,} ways under load; {:,} intents, {:,} tries of "
-                    "them".format(len(rows),
-                                  *(sum(int(row[i]) for row in rows)
-                                    for i in (4, 5))),
-                    "nothing", "make harm"]) + "\n")
+            if not rows:
+                continue
+            names = "; ".join(row[0] for row in rows) if named else ""
+            intents, tries = (sum(int(row[i]) for row in rows)
+                              for i in (4, 5))
+            file.write("\t".join([
+                head + names, "{:,} ways; {:,} intents, {:,} tries of "
+                "them".format(len(rows), intents, tries), "nothing",
+                "make harm"]) + "\n")
 
 
 class Harm(OwnSiteCase):
@@ -93,18 +100,28 @@ class Harm(OwnSiteCase):
         self.first = self.assertFirst(self.post(self.task, self.key))
         self.loads = [Load(self, self.nclients)]
 
+    key = task = first = None       # of an old request, where there is one
+
     def kinds(self, n=8):
         """What new requests and a retry of an old one are answered."""
         new = {kind_of(lambda: self.post({"matn": "yangi"}, fresh_key()))
                for _ in range(n)}
         old = {kind_of(lambda: self.post(self.task, self.key))
-               for _ in range(n // 2)}
+               for _ in range(n // 2 if self.key else 0)}
         return new, old
 
-    def until_said(self, line):
-        proc.wait_until(lambda: re.search(line, self.site.log()),
-                        "in the log: " + line, SECONDS)
-        return re.search(".*(?:%s).*" % line, self.site.log()).group(0)
+    def said(self, line):
+        return re.findall(".*(?:%s).*" % line, self.site.log())
+
+    def until_said(self, line, before=0):
+        """The line, once it stands there more often than before."""
+        try:
+            proc.wait_until(lambda: len(self.said(line)) > before,
+                            "in the log: " + line, SECONDS)
+        except AssertionError as err:
+            raise AssertionError("%s; but\n%s" % (err, "\n".join(
+                self.said("(warning|error): ")[-10:]))) from err
+        return self.said(line)[-1].strip()
 
     def harm(self, name, harm, answers, line, mend, old=(MADE,),
              quiet=False):
@@ -118,10 +135,10 @@ class Harm(OwnSiteCase):
                 seen = self.broken(harm, answers[0], line)
                 self.mended(mend)
         if quiet:
-            self.loads.append(Load(self, self.nclients))
-            harm()
-            with self.loads[1]:
-                seen = self.broken(lambda: None, answers[0], line)
+            with contextlib.ExitStack() as stack:
+                self.loads.append(Load(self, self.nclients))
+                seen = self.broken(lambda: (harm(), stack.enter_context(
+                    self.loads[1])), answers[0], line)
                 self.mended(mend)
         self.judge(name, seen, answers, old)
         record(self.module, [(name, ", ".join(sorted(seen[0])), seen[2],
@@ -129,9 +146,22 @@ class Harm(OwnSiteCase):
                               sum(len(load.done) for load in self.loads),
                               sum(load.ntries for load in self.loads))])
 
+    def at_start(self, name, answers, line, mend):
+        """The same where the server starts on what is broken."""
+        self.loads = [Load(self, self.nclients)]
+        self.server = self.server_class(self.site)
+        with self.loads[0] as load:
+            seen = self.broken(self.server.start, answers[0], line)
+            self.mended(mend)
+        self.assertLessEqual(seen[0], set(answers), name)
+        load.check()
+        record(self.module, [(name, ", ".join(sorted(seen[0])), seen[2],
+                              "nothing", len(load.done), load.ntries)])
+
     def broken(self, harm, must, line):
         """What new requests and the old one are answered, and the line."""
         seen, seen_old, said = set(), set(), ""
+        before = len(self.said(line)) if line else 0
         harm()
         end = time.monotonic() + SECONDS
         while must not in seen and time.monotonic() < end:
@@ -139,7 +169,7 @@ class Harm(OwnSiteCase):
             seen |= new
             seen_old |= again
         if line:
-            said = self.until_said(line)
+            said = self.until_said(line, before)
         self.assertIn(must, seen)
         return seen, seen_old, said
 
@@ -175,14 +205,17 @@ def each(rows):
     return decorate
 
 
-@contextlib.contextmanager
-def mounted(case, what, path, *options):
-    """A file system on path until the test is over."""
-    done = subprocess.run(["mount", *options, what, path],
-                          capture_output=True, check=False)
+def run(*argv):
+    done = subprocess.run(argv, capture_output=True, check=False)
     if done.returncode != 0:
-        case.skipTest("mount: " + done.stderr.decode().strip())
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", path], check=False)
+        raise AssertionError("%s: %s" % (argv, done.stderr.decode()))
+
+
+def fill(path):
+    """Write to a file until its disk is full."""
+    with open(path, "ab", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"\0" * 4096)
+        except OSError:
+            pass

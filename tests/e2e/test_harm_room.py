@@ -1,0 +1,230 @@
+"""A store that is full: of what has expired, of what is held, of what is good;
+and an application that the guard cannot start or keep.  The application counts
+how often it worked."""
+import json
+import os
+import resource
+import subprocess
+
+from harness import proc
+from harness.case import OwnSiteCase, fresh_key
+from harness.harm import FULL, MADE, fill, kind_of, record, run
+from harness.servers import Workers
+from harness.site import AS_ROOT, Site
+
+BACKEND = """#!/bin/sh
+echo x >>"$(dirname "$0")/../run/ledger"
+test "$QUERY_STRING" != kill || kill -9 $$
+printf 'Status: 201 Created\\r\\nContent-Type: text/plain\\r\\n\\r\\n'
+head -c "${QUERY_STRING:-1}" /dev/zero | tr '\\0' x
+"""
+UNREACHABLE = "502 ilova-ulanmadi"
+BROKEN = "502 ilova-uzildi"
+UNKNOWN = "409 idempotentlik-nomalum"
+
+
+class Room(OwnSiteCase):
+    """guard.fcgi before a program that answers as many bytes as it is told."""
+    module = "limits"
+    settings = {"IDEM_ANONYMOUS": "allow"}
+
+    def setUp(self):
+        self.site = Site(self.settings, program="guard.fcgi")
+        backend = self.site.path("bin", "backend")
+        with open(backend, "w", encoding="ascii") as file:
+            file.write(BACKEND)
+        os.chmod(backend, 0o755)
+        self.site.write_settings(IDEM_BACKEND="cgi:" + backend)
+        self.server = None
+        self.ntries = self.nintents = 0
+
+    def worked(self):
+        try:
+            with open(self.site.path("run", "ledger"),
+                      encoding="ascii") as file:
+                return file.read().count("x\n")
+        except FileNotFoundError:
+            return 0
+
+    def ask(self, key, what="60000", body=None):
+        self.ntries += 1
+        return self.request("POST", "/p?%s" % what, self.fields(key, ()),
+                            body or b"{}")
+
+    def kind(self, key, what="60000"):
+        return kind_of(lambda: self.ask(key, what))
+
+    def insist(self, key, what="60000"):
+        """The client that does not give up."""
+        self.nintents += 1
+        answers = []
+        proc.wait_until(lambda: answers.append(self.ask(key, what)) or
+                        answers[-1].status < 400, "a good answer for " + key)
+        return answers
+
+    def fill(self):
+        """Keys with large answers until there is no room; and the key that
+        found none."""
+        keys = []
+        while len(keys) < 500:
+            key = fresh_key()
+            kind = self.kind(key)
+            if kind != MADE:
+                self.assertEqual(kind, FULL)
+                return keys, key
+            keys.append(key)
+        self.fail("never full")
+
+    def stats(self):
+        return json.loads(self.site.idem("stats", "--json").stdout)
+
+    def row(self, name, answers, line):
+        record(self.module, [(name, answers, line, "nothing",
+                              self.nintents, self.ntries)])
+
+    def line(self, text):
+        lines = [line for line in self.site.log().splitlines() if text in line]
+        self.assertNotEqual(lines, [], self.site.log()[-2000:])
+        return lines[-1]
+
+
+class Full(Room):
+    settings = dict(Room.settings, IDEM_MAX_STORE="1M", IDEM_TTL="4s")
+
+    def until_expired(self, n):
+        proc.wait_until(lambda: self.stats()["expired"] >= n,
+                        "the end of %d answers" % n)
+
+    def full_and_refused(self):
+        self.start(Workers)
+        keys, key = self.fill()
+        self.assertEqual(self.worked(), len(keys))
+        line = self.line("the store is full: IDEM_MAX_STORE=1048576 is met, ")
+        self.assertIn('new keys are refused: run "idem sweep", or raise it',
+                      line)
+        return keys, key, line
+
+    def test_sweep_makes_room(self):
+        keys, key, line = self.full_and_refused()
+        self.until_expired(len(keys))
+        swept = self.site.idem("sweep")
+        self.assertIn(b" expired=%d " % len(keys), swept.stdout)
+        first = self.insist(key)[-1]
+        self.assertReplay_(self.ask(key), first)
+        self.assertEqual(self.worked(), len(keys) + 1)
+        again, _ = self.fill()
+        self.assertGreater(len(again), len(keys) * 3 // 4)
+        self.row("a full map, swept", FULL, line)
+
+    def test_nobody_sweeps(self):
+        """What has expired goes first, and nothing depends on cron."""
+        keys, key, line = self.full_and_refused()
+        self.until_expired(len(keys))
+        self.assertEqual(len(self.insist(key)), 1)
+        for _ in range(len(keys) // 2):
+            self.assertEqual(len(self.insist(fresh_key())), 1)
+        self.assertIn(b"damaged=0", self.site.idem("check").stdout)
+        self.row("a full map of expired records, nobody sweeps", MADE, line)
+
+    def test_raised(self):
+        self.site.write_settings(IDEM_TTL="1h")
+        keys, key, line = self.full_and_refused()
+        self.server.stop()
+        self.site.write_settings(IDEM_MAX_STORE="4M")
+        self.server.start()
+        self.insist(key)
+        for old in keys:
+            self.assertTrue(self.ask(old).replayed)
+        self.assertEqual(self.worked(), len(keys) + 1)
+        self.row("a full map, IDEM_MAX_STORE raised", FULL, line)
+
+    def assertReplay_(self, answer, first):
+        self.assertEqual((answer.status, answer.body),
+                         (first.status, first.body))
+        self.assertTrue(answer.replayed)
+
+
+class Held(Room):
+    settings = dict(Room.settings, IDEM_MAX_KEYS="20")
+
+    def test_full_of_held_records(self):
+        """The log says so, and the command that it names shows them."""
+        self.start(Workers)
+        held = [fresh_key() for _ in range(20)]
+        for key in held:
+            self.assertEqual(self.kind(key, "kill"), BROKEN)
+        key = fresh_key()
+        self.assertEqual(self.kind(key), FULL)
+        line = self.line("the store is full: IDEM_MAX_KEYS=20 is met, 20 "
+                         "records are held; ")
+        self.assertIn('most of them are of unknown outcome, see "idem list '
+                      '--state unknown" and "idem resolve"', line)
+        self.assertEqual(self.worked(), 20)
+        listed = self.site.idem("list", "--state", "unknown").stdout.decode()
+        ids = [row.split()[0] for row in listed.splitlines()[1:]]
+        self.assertEqual(len(ids), 20, listed)
+        self.assertEqual(self.kind(held[0], "kill"), UNKNOWN)
+        self.site.idem("resolve", "--id", ids[0], "--release", check=True)
+        self.insist(key)
+        self.assertEqual(self.worked(), 21)
+        self.row("a store full of unknown outcomes", FULL, line)
+
+
+class Application(Room):
+    """What the guard needs for its application is not to be had."""
+
+    def test_no_process(self):
+        """RLIMIT_NPROC: nothing ran, so the key is free again."""
+        if not AS_ROOT:
+            self.skipTest("an ordinary user's processes are not only ours")
+        self.start(Workers)
+        proc.wait_until(lambda: len(self.server.workers()) == 4,
+                        "all workers")
+        self.limit("nproc", "1")
+        key = fresh_key()
+        self.assertEqual(self.kind(key), UNREACHABLE)
+        line = self.line("bin/backend: Resource temporarily unavailable: "
+                         "raise the limit on the processes of this user")
+        self.assertEqual(self.worked(), 0)
+        self.limit("nproc", resource.getrlimit(resource.RLIMIT_NPROC)[0])
+        self.insist(key)
+        self.assertTrue(self.ask(key).replayed)
+        self.assertEqual(self.worked(), 1)
+        self.row("RLIMIT_NPROC of the guard", UNREACHABLE, line)
+
+    def limit(self, name, soft):
+        for pid in self.server.workers():
+            subprocess.run(["prlimit", "--pid", str(pid),
+                            "--%s=%s:" % (name, soft)], check=True,
+                           **self.site.as_worker())
+
+    def test_no_room_for_a_large_body(self):
+        """TMPDIR is full: nothing runs, and the retry does."""
+        if not AS_ROOT:
+            self.skipTest("needs the right to mount: run it as root")
+        place = self.site.path("spool")
+        os.mkdir(place)
+        run("mount", "-t", "tmpfs", "-o", "size=256k,mode=1777", "idem-test",
+            place)
+        try:
+            self.site.preload["TMPDIR"] = place
+            self.start(Workers)
+            self.large_body(place)
+            self.server.stop()
+            self.server = None
+        finally:
+            run("umount", place)
+
+    def large_body(self, place):
+        key, body = fresh_key(), b"b" * 100000
+        fill(os.path.join(place, "filler"))
+        refused = self.ask(key, "1", body)
+        self.assertStatus(refused, 503)
+        line = self.line("cannot be kept in %s: No space left on device: "
+                         "make room there, or set TMPDIR" % place)
+        self.assertEqual(self.worked(), 0)
+        os.unlink(os.path.join(place, "filler"))
+        self.assertStatus(self.ask(key, "1", body), 201)
+        self.assertTrue(self.ask(key, "1", body).replayed)
+        self.assertEqual(self.worked(), 1)
+        self.row("no room for a large body", kind_of(lambda: refused), line)
