@@ -7,50 +7,13 @@ import os
 from harness import http
 from harness.case import JSON, OwnSiteCase, ServerCase, fresh_key, on
 from harness.servers import (ApacheCgi, ApacheFcgid, ApacheProxy, Lighttpd,
-                             Workers)
+                             SocketVariant, Workers)
 from harness.site import ROOT
 
 
 def basic(user):
     text = base64.b64encode((user + ":" + user).encode()).decode()
     return ("Authorization", "Basic " + text)
-
-
-class SocketVariant(Lighttpd):
-    """lighttpd.conf with the lines behind "#socket " in the place of the
-    block that starts workers."""
-    name = "lighttpd with workers of their own"
-
-    def __init__(self, site):
-        super().__init__(site)
-        self.backend = Workers(site)
-
-    def conf_path(self):
-        with open(os.path.join(ROOT, self.conf), encoding="utf-8") as file:
-            text = file.read()
-        before, block = text.split("\nfastcgi.server = ", 1)
-        variant = [line[len("#socket "):] for line in block.split("\n")
-                   if line.startswith("#socket")]
-        path = self.site.path("lighttpd-socket.conf")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(before + "\n" + "\n".join(variant) + "\n")
-        return path
-
-    def start(self):
-        if self.backend.process is None:
-            self.backend.start()
-        super().start()
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(30)
-
-    def destroy(self):
-        super().destroy()
-        self.backend.destroy()
-
-    def workers(self):
-        return self.backend.workers()
 
 
 class LighttpdWithASocket(ServerCase):

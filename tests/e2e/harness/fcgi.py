@@ -6,12 +6,17 @@ import struct
 from .answer import Answer, parse_fields
 
 BEGIN, ABORT, END, PARAMS, STDIN, STDOUT, STDERR = 1, 2, 3, 4, 5, 6, 7
+DATA, GET_VALUES, GET_VALUES_RESULT, UNKNOWN_TYPE = 8, 9, 10, 11
 SECONDS = 30
 
 
-def record(kind, content=b"", request_id=1):
-    return struct.pack("!BBHHBx", 1, kind, request_id, len(content), 0) + (
-        content)
+def record(kind, content=b"", request_id=1, said=None, padding=b"",
+           padding_said=None, version=1):
+    """said, padding_said: lengths that are not those of what follows."""
+    return struct.pack("!BBHHBx", version, kind, request_id,
+                       len(content) if said is None else said,
+                       len(padding) if padding_said is None
+                       else padding_said) + content + padding
 
 
 def length(n):
