@@ -33,7 +33,7 @@ LDFLAGS  += -Wl,-z,relro,-z,now
 # every start has to do, it doubles what a plain CGI request costs.
 CRYPTO   ?= $(if $(findstring /,$(shell $(CC) -print-file-name=libcrypto.a)),\
 	-l:libcrypto.a,-lcrypto)
-LIBS     := -llmdb $(CRYPTO) -lcjson -lunistring -lfcgi -lpthread
+LIBS     := -llmdb $(CRYPTO) -lcjson -lunistring -lpthread
 
 lib_src  := $(wildcard src/*/*.c)
 fcgi_src := $(wildcard fcgi/settings/*.c fcgi/process/*.c \

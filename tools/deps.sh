@@ -13,7 +13,6 @@ gcc               |program gcc
 make              |program make
 libc6-dev         |header stdio.h
 liblmdb-dev       |header lmdb.h
-libfcgi-dev       |header fcgiapp.h
 libssl-dev        |header openssl/evp.h
 libcjson-dev      |header cjson/cJSON.h
 libunistring-dev  |header unictype.h
@@ -25,6 +24,7 @@ libapache2-mod-fcgid|file /usr/lib/apache2/modules/mod_fcgid.so
 '
 need_test='
 libcmocka-dev     |header cmocka.h
+libfcgi-dev       |header fcgiapp.h
 patch             |program patch
 xz-utils          |program xz
 cppcheck          |program cppcheck

@@ -1,125 +1,383 @@
 /*
- * fastcgi.c - one FastCGI request on one connection, by libfcgi: the only file
- * that knows it.
+ * fastcgi.c - one FastCGI request on one connection: the application's side of
+ * FastCGI 1.0, for the role of a responder.
  */
-#include <fcgiapp.h>
-#include <limits.h>
-#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "exchange/connection.h"
 #include "exchange/fastcgi.h"
+#include "exchange/records.h"
+#include "exchange/talk.h"
 
-#define ROLE_RESPONDER 1 /* FastCGI 1.0, 5.1 */
+#define PARAMS_MAX (4 * 1024 * 1024) /* bytes, all variables */
+#define VARS_MAX (4 * 1024 * 1024)   /* bytes, the pointers to them */
+#define NOTE_MAX 1024 /* content of BEGIN_REQUEST and of management records */
+#define BODY_PACE_BYTES 8192
+#define END_ROOM 64 /* for the records at the end of an answer */
 
-static long
-read_stdin(void *arg, void *p, size_t n)
+enum { REQUEST_COMPLETE = 0, CANT_MPX_CONN = 1 }; /* FastCGI 1.0, 5.5 */
+#define NO_STDOUT SIZE_MAX
+
+struct request {
+	struct talk *talk;
+	struct records records;
+	uint16_t id;
+	unsigned role;
+	bool begun, params_ended, body_ended;
+	bool broken; /* what comes is no request, or no more comes */
+	bool deaf;   /* the peer takes no answer */
+	bool complained;
+	struct idem_buf params;
+	struct idem_buf vars; /* pointers into params */
+	struct idem_buf note; /* over memory */
+	struct idem_span body; /* what came of it and was not read */
+	size_t stdout_at; /* in talk.out: the head of the open record */
+	char memory[NOTE_MAX];
+};
+
+/* --- writing -------------------------------------------------------------- */
+
+static void
+close_stdout(struct request *r)
 {
-	FCGX_Request *req = arg;
-	int got = FCGX_GetStr(p, n > INT_MAX ? INT_MAX : (int)n, req->in);
+	struct idem_buf *out = &r->talk->out;
 
-	return got > 0 ? got : FCGX_GetError(req->in) != 0 ? -1 : 0;
+	if (r->stdout_at != NO_STDOUT)
+		record_set_length(out, r->stdout_at, out->n - r->stdout_at -
+		    RECORD_HEAD_BYTES);
+	r->stdout_at = NO_STDOUT;
+}
+
+static void
+send_out(struct request *r)
+{
+	close_stdout(r);
+	r->deaf = r->deaf || !talk_send(r->talk);
+}
+
+static size_t
+room(const struct request *r)
+{
+	return TALK_OUT_BYTES - END_ROOM - r->talk->out.n;
+}
+
+/* A record between those of STDOUT, at most NOTE_MAX bytes. */
+static void
+put_record(struct request *r, unsigned type, uint16_t id,
+    struct idem_span content)
+{
+	if (room(r) < RECORD_HEAD_BYTES + content.n)
+		send_out(r);
+	close_stdout(r);
+	if (!r->deaf)
+		record_put(&r->talk->out, type, id, content);
 }
 
 static enum idem_err
 write_stdout(void *arg, const void *p, size_t n)
 {
-	FCGX_Request *req = arg;
-	const char *at = p;
+	struct request *r = arg;
+	struct idem_buf *out = &r->talk->out;
+	struct idem_span rest = { p, n }, some;
 
-	while (n > 0) {
-		int some = n > INT_MAX ? INT_MAX : (int)n;
-
-		if (FCGX_PutStr(at, some, req->out) != some)
-			return IDEM_EIO;
-		at += some;
-		n -= (size_t)some;
+	while (rest.n > 0 && !r->deaf) {
+		if (room(r) <= RECORD_HEAD_BYTES) {
+			send_out(r);
+			continue;
+		}
+		if (r->stdout_at == NO_STDOUT) {
+			r->stdout_at = out->n;
+			record_put_head(out, RECORD_STDOUT, r->id, 0);
+		}
+		some = span_first(rest, rest.n < room(r) ? rest.n : room(r));
+		idem_buf_puts(out, some);
+		rest = span_from(rest, some.n);
 	}
-	return IDEM_OK;
+	return r->deaf ? IDEM_EIO : IDEM_OK;
 }
 
 static void
 flush_stdout(void *arg)
 {
-	FCGX_Request *req = arg;
-
-	/* who is gone is met by the next write */
-	(void)FCGX_FFlush(req->out);
+	send_out(arg); /* who is gone is met by the next write */
 }
 
 static void
 write_stderr(void *arg, const char *line)
 {
-	FCGX_Request *req = arg;
+	struct request *r = arg;
+	struct idem_span text = span_of(line);
 
-	/* the line went to descriptor 2 before: nobody else to tell */
-	(void)FCGX_FPrintF(req->err, "%s\n", line);
+	text = span_first(text, text.n < NOTE_MAX ? text.n : NOTE_MAX);
+	put_record(r, RECORD_STDERR, r->id, text);
+	put_record(r, RECORD_STDERR, r->id, IDEM_LIT("\n"));
+	r->complained = true;
 }
 
-/*
- * Hand conn over to libfcgi, which would otherwise accept by itself, without
- * time-outs.  keepConnection keeps FCGX_Accept_r(), which finishes the last
- * request first, from closing it; without a listening socket it comes back when
- * this connection holds no request.
- */
-static int
-take_over(FCGX_Request *req, int conn)
+static void
+put_end(struct request *r, uint16_t id, unsigned protocol_status)
 {
-	if (FCGX_Init() != 0 || FCGX_InitRequest(req, -1, 0) != 0) {
-		(void)close(conn);
-		return -1;
+	char content[8] = { 0 };
+
+	content[4] = (char)protocol_status;
+	put_record(r, RECORD_END_REQUEST, id, (struct idem_span){ content,
+	    sizeof content });
+}
+
+/* --- management records (FastCGI 1.0, 4) ---------------------------------- */
+
+static void
+answer_values(struct request *r)
+{
+	static const struct {
+		struct idem_span name, value;
+	} known[] = {
+		{ IDEM_LIT_INIT("FCGI_MAX_CONNS"), IDEM_LIT_INIT("1") },
+		{ IDEM_LIT_INIT("FCGI_MAX_REQS"), IDEM_LIT_INIT("1") },
+		{ IDEM_LIT_INIT("FCGI_MPXS_CONNS"), IDEM_LIT_INIT("0") },
+	};
+	struct reader asked = reader_of(idem_buf_span(&r->note));
+	struct idem_span name, value;
+	char memory[NOTE_MAX];
+	struct idem_buf values;
+
+	idem_buf_over(&values, memory, sizeof memory);
+	while (pair_next(&asked, &name, &value))
+		for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+			if (span_eq(name, known[i].name))
+				pair_put(&values, name, known[i].value);
+	if (asked.bad || idem_buf_err(&values) != IDEM_OK)
+		r->broken = true;
+	else
+		put_record(r, RECORD_GET_VALUES_RESULT, 0,
+		    idem_buf_span(&values));
+}
+
+static void
+manage(struct request *r)
+{
+	char unknown[8] = { 0 };
+
+	unknown[0] = (char)r->records.type;
+	if (r->records.type == RECORD_GET_VALUES)
+		answer_values(r);
+	else
+		put_record(r, RECORD_UNKNOWN_TYPE, 0,
+		    (struct idem_span){ unknown, sizeof unknown });
+	send_out(r);
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+/* BEGIN_REQUEST is whole. */
+static void
+begin(struct request *r)
+{
+	struct reader content = reader_of(idem_buf_span(&r->note));
+
+	r->role = rd_u16(&content);
+	r->begun = true;
+}
+
+static void
+begin_record(struct request *r)
+{
+	const struct records *rec = &r->records;
+
+	idem_buf_reset(&r->note);
+	if (rec->id == 0) {
+		if (rec->content_left == 0)
+			manage(r);
+	} else if (!r->begun) {
+		r->id = rec->id;
+		r->broken = rec->type != RECORD_BEGIN_REQUEST ||
+		    rec->content_left != 8;
+	} else if (rec->id != r->id) {
+		/* one request at a time; what else comes of it is nobody's */
+		if (rec->type == RECORD_BEGIN_REQUEST)
+			put_end(r, rec->id, CANT_MPX_CONN);
+	} else if (rec->type == RECORD_PARAMS && !r->params_ended) {
+		r->params_ended = rec->content_left == 0;
+	} else if (rec->type == RECORD_STDIN && r->params_ended) {
+		r->body_ended = rec->content_left == 0;
+	} else {
+		r->broken = true; /* also ABORT_REQUEST */
 	}
-	req->listen_sock = -1;
-	req->ipcFd = conn;
-	req->keepConnection = 1;
-	return FCGX_Accept_r(req);
 }
+
+static void
+take_part(struct request *r, struct idem_span part)
+{
+	const struct records *rec = &r->records;
+
+	if (rec->id == 0 || !r->begun) {
+		idem_buf_puts(&r->note, part);
+		r->broken = idem_buf_err(&r->note) != IDEM_OK;
+		if (rec->content_left > 0 || r->broken)
+			return;
+		if (rec->id == 0)
+			manage(r);
+		else
+			begin(r);
+	} else if (rec->id == r->id && rec->type == RECORD_PARAMS) {
+		idem_buf_puts(&r->params, part);
+		r->broken = idem_buf_err(&r->params) != IDEM_OK;
+	} else if (rec->id == r->id) {
+		r->body = part;
+	}
+}
+
+/* Read on by one step. */
+static void
+step(struct request *r)
+{
+	struct idem_span part;
+
+	switch (records_next(&r->records, &r->talk->unread, &part)) {
+	case RECORD_MORE:
+		r->broken = !talk_receive(r->talk);
+		break;
+	case RECORD_HEAD:
+		begin_record(r);
+		break;
+	case RECORD_PART:
+		take_part(r, part);
+		break;
+	case RECORD_BAD:
+		r->broken = true;
+		break;
+	}
+}
+
+static long
+read_stdin(void *arg, void *p, size_t n)
+{
+	struct request *r = arg;
+
+	while (r->body.n == 0 && !r->body_ended && !r->broken)
+		step(r);
+	if (r->body.n == 0)
+		return r->body_ended ? 0 : -1;
+	n = n < r->body.n ? n : r->body.n;
+	memcpy(p, r->body.p, n);
+	r->body = span_from(r->body, n);
+	return (long)n;
+}
+
+static bool
+can_be_variable(struct idem_span name, struct idem_span value)
+{
+	return name.n > 0 && memchr(name.p, '=', name.n) == NULL &&
+	    memchr(name.p, '\0', name.n) == NULL &&
+	    (value.n == 0 || memchr(value.p, '\0', value.n) == NULL);
+}
+
+/* Make "NAME=value" of each pair, where it stands: what is written is never
+ * longer than what was read, as each has two lengths before it. */
+static bool
+make_vars(struct request *r)
+{
+	struct reader rest = reader_of(idem_buf_span(&r->params));
+	struct idem_span name, value;
+	char *at = r->params.p;
+
+	while (pair_next(&rest, &name, &value)) {
+		if (!can_be_variable(name, value))
+			return false;
+		idem_buf_put(&r->vars, &at, sizeof at);
+		memmove(at, name.p, name.n);
+		at += name.n;
+		*at++ = '=';
+		if (value.n > 0)
+			memmove(at, value.p, value.n);
+		at += value.n;
+		*at++ = '\0';
+	}
+	at = NULL;
+	idem_buf_put(&r->vars, &at, sizeof at);
+	return !rest.bad && idem_buf_err(&r->vars) == IDEM_OK;
+}
+
+static enum fastcgi_end
+read_head(struct request *r)
+{
+	while (!r->params_ended && !r->broken &&
+	    (!r->begun || r->role == RECORD_RESPONDER))
+		step(r);
+	if (!r->begun)
+		return FASTCGI_NOTHING;
+	if (r->role != RECORD_RESPONDER)
+		return FASTCGI_ROLE;
+	if (r->broken || !make_vars(r))
+		return FASTCGI_CUT;
+	talk_pace(r->talk, BODY_PACE_BYTES);
+	return FASTCGI_SERVED;
+}
+
+/* --- one request ---------------------------------------------------------- */
 
 /*
- * Write the end of the answer and of the request at once: a web server that has
- * counted the answer's bytes may close before a second write.  FCGX_Finish_r()
- * closes the streams in this order, too, but does not say how that went.
- * Where all that the web server sends was read, nothing is lost by closing
- * without waiting for it to close first, as libfcgi otherwise does.
+ * To close while something was not read may cost the peer the answer.  A peer
+ * that is late with it gets no more time.
  */
-static enum fastcgi_end
-finish(FCGX_Request *req)
+static void
+linger(struct request *r)
 {
-	bool unheard;
+	if (r->body_ended || r->broken ||
+	    shutdown(r->talk->fd, SHUT_WR) != 0)
+		return;
+	talk_pace(r->talk, BODY_PACE_BYTES);
+	while (!r->body_ended && !r->broken)
+		step(r);
+}
 
-	(void)FCGX_FClose(req->err); /* its lines went to descriptor 2 before */
-	unheard = FCGX_FClose(req->out) != 0;
-	if (FCGX_GetChar(req->in) == EOF && FCGX_GetError(req->in) == 0)
-		(void)FCGX_Detach(req); /* an open connection: cannot fail */
-	return unheard ? FASTCGI_UNHEARD : FASTCGI_SERVED;
+/* The end of the answer and of the request go out at once: a web server that
+ * has counted the answer's bytes may close before a second write. */
+static enum fastcgi_end
+finish(struct request *r)
+{
+	if (r->complained)
+		put_record(r, RECORD_STDERR, r->id, IDEM_LIT(""));
+	put_record(r, RECORD_STDOUT, r->id, IDEM_LIT(""));
+	put_end(r, r->id, REQUEST_COMPLETE);
+	send_out(r);
+	if (r->deaf)
+		return FASTCGI_UNHEARD;
+	linger(r);
+	return FASTCGI_SERVED;
 }
 
 static enum fastcgi_end
-serve_accepted(FCGX_Request *req, exchange_fn serve, void *arg)
+serve_request(struct request *r, exchange_fn serve, void *arg)
 {
 	struct exchange x = { .read = read_stdin, .write = write_stdout,
-		.complain = write_stderr, .arg = req,
-		.flush = flush_stdout };
+		.complain = write_stderr, .arg = r, .flush = flush_stdout };
+	enum fastcgi_end end = read_head(r);
 
-	if (FCGX_GetError(req->in) != 0)
-		return FASTCGI_CUT;
-	if (req->role != ROLE_RESPONDER)
-		return FASTCGI_ROLE;
-	x.vars = (const char *const *)req->envp;
+	if (end != FASTCGI_SERVED)
+		return end;
+	x.vars = (const char *const *)(const void *)r->vars.p;
 	serve(arg, &x);
-	if (x.broke_off)
-		return FASTCGI_BROKE_OFF;
-	return finish(req);
+	return x.broke_off ? FASTCGI_BROKE_OFF : finish(r);
 }
 
 enum fastcgi_end
-fastcgi_serve(int conn, exchange_fn serve, void *arg)
+fastcgi_serve(int conn, int receive_ms, exchange_fn serve, void *arg)
 {
-	FCGX_Request req;
+	struct talk talk;
+	struct request r = { .talk = &talk, .stdout_at = NO_STDOUT };
 	enum fastcgi_end end;
 
-	if (take_over(&req, conn) != 0)
-		return FASTCGI_NOTHING;
-	end = serve_accepted(&req, serve, arg);
-	FCGX_Free(&req, 1);
+	talk_open(&talk, conn, receive_ms, CONNECTION_SEND_MS);
+	idem_buf_init(&r.params, PARAMS_MAX);
+	idem_buf_init(&r.vars, VARS_MAX);
+	idem_buf_over(&r.note, r.memory, sizeof r.memory);
+	end = serve_request(&r, serve, arg);
+	idem_buf_free(&r.params);
+	idem_buf_free(&r.vars);
+	(void)close(conn);
 	return end;
 }

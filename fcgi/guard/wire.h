@@ -5,7 +5,7 @@
 #ifndef GUARD_WIRE_H
 #define GUARD_WIRE_H
 
-#include "idem/buf.h"
+#include "exchange/records.h"
 
 #define WIRE_PARAMS_MAX (4 * 1024 * 1024) /* bytes, all variables */
 #define WIRE_BODY_MAX 32768 /* bytes of the body in one record */
@@ -26,9 +26,7 @@ enum {
 
 /* Reads an answer; zero-initialise. */
 struct wire {
-	unsigned char head[8];
-	size_t nhead;
-	size_t content_left, padding_left; /* bytes of this record */
+	struct records records;
 	unsigned char end[8]; /* content of END_REQUEST */
 	size_t nend;
 	unsigned protocol_status; /* after WIRE_END */

@@ -96,15 +96,6 @@ names_addresses(const char *host, const char *port,
 	return IDEM_OK;
 }
 
-/* In the place of glibc's: libfcgi's own way to listen, which nobody here goes,
- * would draw the name services in. */
-struct hostent *
-gethostbyname(const char *name)
-{
-	(void)name;
-	return NULL;
-}
-
 const char *
 names_user(uid_t uid)
 {

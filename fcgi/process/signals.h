@@ -13,8 +13,8 @@
  * nothing else; ignore SIGPIPE and SIGXFSZ, so that they become error codes.
  * *fd becomes readable when one is pending; close-on-exec, the caller's.
  * SIGINT and SIGHUP stay ignored where they were (nohup).
- * Call it before libfcgi is initialised, and again after a fork: a descriptor
- * of the parent gives the parent's set.  IDEM_EIO with errno.
+ * Call it again after a fork: a descriptor of the parent gives the parent's
+ * set.  IDEM_EIO with errno.
  */
 IDEM_MUST_CHECK enum idem_err signals_open(bool children, int *fd);
 

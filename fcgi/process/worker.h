@@ -11,8 +11,8 @@
 #include "process/front_log.h"
 #include "process/program.h"
 
-/* A silent or half-sent connection gives the worker back after this long; where
- * the peer does not close then, libfcgi lingers for two seconds more. */
+/* A silent, half-sent or dripping connection gives the worker back after so
+ * long. */
 #define WORKER_RECEIVE_MS 3000
 
 struct worker {

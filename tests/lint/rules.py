@@ -66,7 +66,7 @@ def layers(tree):
 # --- foreign headers: each library is known to few files --------------------
 FOREIGN = [(r"lmdb\.h", ["src/store/kv_lmdb.h"]),
            (r"openssl/.*", ["src/base/sha256.c"]),
-           (r"fcgiapp\.h|fcgi_\w+\.h|fastcgi\.h", ["fcgi/exchange/fastcgi.c"]),
+           (r"fcgiapp\.h|fcgi_\w+\.h|fastcgi\.h", []),
            (r"uni(?!std)\w+\.h", ["fcgi/tasks/words.c"]),
            (r"(cjson/)?cJSON\.h", ["fcgi/tasks/*.c"]),
            (r"curl/.*|hiredis.*|libpq-fe\.h", [])]

@@ -1,6 +1,6 @@
 /*
  * fcgi_client.h - the web server's side of FastCGI 1.0, one record at a time,
- * so that tests can send halves.  Knows nothing of libfcgi.
+ * so that tests can send halves.  Written apart from what it tests.
  */
 #ifndef UNIT_FCGI_CLIENT_H
 #define UNIT_FCGI_CLIENT_H

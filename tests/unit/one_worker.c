@@ -114,8 +114,6 @@ one_worker_setup(void **state)
 	char log[80];
 	int fds[2];
 
-	/* how long libfcgi lingers for a peer that does not close */
-	assert_int_equal(setenv("LIBFCGI_OS_CLOSE_POLL_TIMEOUT", "300", 1), 0);
 	memcpy(o->dir, "/tmp/idem-fastcgi-XXXXXX", 25);
 	assert_non_null(mkdtemp(o->dir));
 	o->sa.sun_family = AF_UNIX;

@@ -119,7 +119,7 @@ reads_answers(void **state)
 	(void)state;
 	idem_buf_init(&said, 1000);
 	for (size_t i = 0; i < COUNT(answers); i++) {
-		struct wire whole = { .nhead = 0 }, bytewise = { .nhead = 0 };
+		struct wire whole = { .nend = 0 }, bytewise = { .nend = 0 };
 		struct idem_span bytes = answers[i].bytes;
 
 		print_message("row %zu\n", i);

@@ -1,0 +1,40 @@
+/*
+ * talk.h - bytes to and from a peer that may be slow, silent or gone, within
+ * limits of time.  It does not know what they mean.
+ */
+#ifndef FRONT_TALK_H
+#define FRONT_TALK_H
+
+#include "idem/buf.h"
+
+#define TALK_IN_BYTES 16384
+#define TALK_OUT_BYTES 32768
+
+/*
+ * A peer that sends a byte now and then is as bad as one that sends none: what
+ * counts is how long we have waited for it in all.  pace_bytes buy it the whole
+ * time again; 0: nothing does.
+ */
+struct talk {
+	int fd; /* a socket */
+	int receive_ms, send_ms;
+	int left_ms; /* of receive_ms */
+	size_t pace_bytes, npaced;
+	struct idem_span unread; /* of in */
+	struct idem_buf out;     /* not sent yet; over memory */
+	char in[TALK_IN_BYTES];
+	char memory[TALK_OUT_BYTES];
+};
+
+void talk_open(struct talk *t, int fd, int receive_ms, int send_ms);
+/* From now on, the whole time again, and again after each pace_bytes. */
+void talk_pace(struct talk *t, size_t pace_bytes);
+
+/* Get more into t->unread, which must have been used up.  false: there is
+ * none, or not in time. */
+bool talk_receive(struct talk *t);
+
+/* Send all of t->out, for which a peer has send_ms.  false: it is gone. */
+bool talk_send(struct talk *t);
+
+#endif
