@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,6 +19,7 @@
 #include "process/worker.h"
 
 #define NO_DESCRIPTORS_MS 500 /* pause before the next accept */
+#define LARGE_BYTES (128 * 1024) /* malloc's own first idea of it */
 
 /* What a worker waits for. */
 enum { A_SIGNAL = 1, A_CONNECTION = 2 };
@@ -131,7 +133,7 @@ take_connection(struct loop *l)
 		    "nothing for %d ms", l->w->receive_ms);
 		return;
 	}
-	say_end(l, fastcgi_serve(conn, serve, l));
+	say_end(l, fastcgi_serve(conn, l->w->receive_ms, serve, l));
 	ask_leave(l);
 }
 
@@ -259,11 +261,23 @@ close_program(struct loop *l)
 	(void)close(l->signal_fd);
 }
 
+/* Left alone, glibc learns from one large request to keep the memory of such
+ * ones for the life of the process. */
+static void
+give_large_memory_back(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+	(void)mallopt(M_TRIM_THRESHOLD, LARGE_BYTES);
+#endif
+}
+
 int
 worker_run(const struct worker *w)
 {
 	struct loop l = { .w = w };
 
+	give_large_memory_back();
 	if (!open_program(&l))
 		return l.status;
 	if (!open_events(&l)) {
