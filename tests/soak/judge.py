@@ -8,11 +8,11 @@ import watch
 from harness import proc
 from harness.site import BUILD
 
-# A request that leaves 32 bytes behind, the least that malloc gives, shows
-# after some 4,000 requests of one worker between the two thirds; what a worker
-# holds more or less of from moment to moment, by the sizes of batches and
-# answers, was seen to differ by less.
-MEMORY_BYTES = 128 * 1024
+# LMDB keeps the pages of the largest batch so far, which another worker may
+# have led until now: that was seen to be worth up to 140 KiB.  A worker answers
+# some 240 requests a second, so in ten minutes a leak of 3 bytes a request
+# shows, and in 20 seconds one of 80.
+MEMORY_BYTES = 256 * 1024
 # What a connection that nobody's web server would open may take a worker for:
 # WORKER_RECEIVE_MS for silence and as much again for what is still read after
 # it, CONNECTION_SEND_MS for an answer that is not read; and the time in the

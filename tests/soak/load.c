@@ -2,7 +2,8 @@
  * load.c - the clients of the soak: many connections kept open to two web
  * servers, one request at a time on each, each answer judged.
  *
- * usage: load SECONDS SEED PORT CLIENTS [PORT CLIENTS]...
+ * usage: load SECONDS SEED THINK_MS PORT CLIENTS [PORT CLIENTS]...
+ * A client thinks for at most so long before each request.
  * It prints a line for each answer that is wrong, then the figures as JSON.
  */
 #include <arpa/inet.h>
@@ -24,7 +25,6 @@
 #define ANSWER_MAX 65536
 #define STUCK_MS 60000
 #define CLOSE_ONE_IN 100 /* answers */
-#define THINK_MS 140 /* at most, between an answer and the next request */
 #define WRONG_SHOWN 20
 
 struct server {
@@ -49,6 +49,7 @@ struct load {
 	struct mix *mix;
 	int epoll_fd;
 	int64_t end_ms;
+	uint32_t think_ms; /* at most, before the next request; not 0 */
 	size_t nclients, nleft; /* who has something to do */
 	uint64_t nwrong, nopened, nkind[MIX_NKINDS];
 	struct server servers[SERVERS_MAX];
@@ -195,7 +196,7 @@ static void
 go_on(struct load *l, struct client *c)
 {
 	c->asking = false;
-	c->next_ms = io_steady_ms() + mix_draw(l->mix, THINK_MS);
+	c->next_ms = io_steady_ms() + mix_draw(l->mix, l->think_ms);
 	if (c->next_ms < l->end_ms)
 		return;
 	c->next_ms = 0;
@@ -284,7 +285,7 @@ run(struct load *l)
 
 	for (size_t i = 0; i < l->nclients; i++)
 		l->clients[i].next_ms = io_steady_ms() +
-		    mix_draw(l->mix, THINK_MS);
+		    mix_draw(l->mix, l->think_ms);
 	l->nleft = l->nclients;
 	while (l->nleft > 0) {
 		int n = epoll_wait(l->epoll_fd, events, 64, 5);
@@ -369,13 +370,14 @@ int
 main(int argc, char **argv)
 {
 	struct load *l = calloc(1, sizeof *l);
-	size_t nservers = ((size_t)argc - 3) / 2;
+	size_t nservers = ((size_t)argc - 4) / 2;
 
-	if (l == NULL || argc < 5 || argc % 2 == 0 || nservers > SERVERS_MAX)
+	if (l == NULL || argc < 6 || argc % 2 != 0 || nservers > SERVERS_MAX)
 		return 2;
 	for (size_t i = 0; i < nservers; i++)
-		add_server(l, i, argv[3 + 2 * i], argv[4 + 2 * i]);
+		add_server(l, i, argv[4 + 2 * i], argv[5 + 2 * i]);
 	l->mix = mix_new(number(argv[2], UINT64_MAX));
+	l->think_ms = (uint32_t)number(argv[3], 100000) + 1;
 	if ((l->epoll_fd = epoll_create1(EPOLL_CLOEXEC)) < 0)
 		die("epoll");
 	l->end_ms = io_steady_ms() + (int64_t)number(argv[1], 1000000) * 1000;

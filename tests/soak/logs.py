@@ -13,6 +13,10 @@ EXPLAINED = [
     r"dropped a request whose parameters broke off",
     r"dropped a request for another role than responder",
     r"the web server closed its connection before the whole answer",
+    r"request \w+: the answer could not be sent: input or output failed",
+    # slow clients of the web servers that go away
+    r"\[fcgid:warn\].*Connection reset by peer.* mod_fcgid: (can't get data "
+    r"from http client|ap_pass_brigade failed)",
     # the servers themselves
     r"server\.c\.\d+\) server started",
     r"\[(mpm_event|core):notice\]",

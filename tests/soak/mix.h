@@ -35,7 +35,7 @@ struct mix_kept {
 
 struct mix_asked {
 	enum mix_kind kind;
-	struct mix_kept of; /* number; and the first answer where there is one */
+	struct mix_kept of; /* number, and the first answer if there is one */
 	size_t pair;        /* MIX_TWIN */
 };
 

@@ -24,7 +24,8 @@ from harness.servers import ApacheFcgid, SocketVariant, Workers  # noqa: E402
 from harness.site import BUILD, Site                           # noqa: E402
 
 CLIENTS = 192, 8        # lighttpd; Apache, as many as mod_fcgid has processes
-WARM_UP = 4             # seconds
+THINK_MS = 140          # at most, of a client before each request
+WARM_UP = 4             # seconds without that, so that batches are large
 LONG = "\U0001f511" * 490       # 200 of these fill a socket's buffer
 # Keys end after two minutes and are swept, so that the store, too, is in a
 # state that could go on for ever.  The clients ask for none older than one.
@@ -113,8 +114,9 @@ class Soak:
                 raise AssertionError("no task: %r" % got)
             self.effects += 1
 
-    def load(self, seconds, seed):
-        argv = [os.path.join(BUILD, "soak/load"), str(seconds), str(seed)]
+    def load(self, seconds, seed, think_ms=THINK_MS):
+        argv = [os.path.join(BUILD, "soak/load"), str(seconds), str(seed),
+                str(think_ms)]
         for port, n in zip(self.ports, CLIENTS):
             argv += [str(port), str(n)]
         run = subprocess.run(argv, stdout=subprocess.PIPE, check=True,
@@ -128,7 +130,7 @@ class Soak:
 
 
 def attackers(soak):
-    return ([attack.Garbage(soak, n) for n in range(2)]
+    return ([attack.Garbage(soak, n) for n in (attack.ENDS, attack.WAITS)]
             + [attack.SlowDirect(soak, n) for n in range(2)]
             + [attack.SlowWeb(soak, n) for n in range(18)])
 
@@ -141,7 +143,7 @@ def main():
     with Soak(seed) as soak:
         run = judge.Run(soak, seconds)
         soak.make_long_tasks()
-        soak.load(WARM_UP, seed + 1)
+        soak.load(WARM_UP, seed + 1, 0)
         run.before()
         memory = watch.Memory(soak.programs())
         beside = attackers(soak)
@@ -149,10 +151,10 @@ def main():
         for thread in [memory, sweeps] + beside:
             thread.start()
         got = soak.load(seconds, seed)
-        memory.finish()
         soak.stopping.set()
         for thread in [sweeps] + beside:
             thread.join(90)
+        memory.finish()
         run.after(got, memory, beside, sweeps)
     return run.report()
 

@@ -1,6 +1,5 @@
 """What a process holds: memory that is its own, and descriptors."""
 import os
-import statistics
 import threading
 
 from harness import proc
@@ -32,25 +31,29 @@ class Memory(threading.Thread):
 
     def run(self):
         while not self._end.wait(1):
-            self.nseconds += 1
-            for pid in sum(map(proc.running, self.programs), []):
-                try:
-                    self.samples.setdefault(pid, []).append(
-                        anonymous_bytes(pid))
-                except OSError:     # it has ended
-                    pass
+            self.sample()
+
+    def sample(self):
+        self.nseconds += 1
+        for pid in sum(map(proc.running, self.programs), []):
+            try:
+                self.samples.setdefault(pid, []).append(anonymous_bytes(pid))
+            except OSError:     # it has ended
+                pass
 
     def finish(self):
+        """With a last sample of workers that have nothing to do."""
         self._end.set()
         self.join()
+        self.sample()
 
     def growth(self):
-        """pid -> (median of the first third, of the last), of those that were
-        there all the time."""
+        """pid -> (the least of the first third, of the last), of those that
+        were there all the time.  What lies above the least belongs to requests:
+        an answer of 400 KB that nobody reads is held for ten seconds."""
         found = {}
         for pid, values in self.samples.items():
             third = len(values) // 3
             if third > 0 and len(values) >= self.nseconds - 2:
-                found[pid] = (statistics.median(values[:third]),
-                              statistics.median(values[-third:]))
+                found[pid] = min(values[:third]), min(values[-third:])
         return found
