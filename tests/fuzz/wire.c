@@ -81,7 +81,7 @@ slow_answer(struct idem_span s, struct idem_buf *said)
 static void
 answers_are_read(struct idem_span input)
 {
-	struct wire whole = { .nhead = 0 }, cut = { .nhead = 0 };
+	struct wire whole = { .nend = 0 }, cut = { .nend = 0 };
 	struct idem_buf *want = kit_buf(), *got = kit_buf();
 	struct kit_dice dice = kit_dice_of(input);
 	struct idem_span piece;

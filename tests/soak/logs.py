@@ -17,6 +17,8 @@ EXPLAINED = [
     # slow clients of the web servers that go away
     r"\[fcgid:warn\].*Connection reset by peer.* mod_fcgid: (can't get data "
     r"from http client|ap_pass_brigade failed)",
+    # the store's first line, once
+    r"store \S+: made: every key is new",
     # the servers themselves
     r"server\.c\.\d+\) server started",
     r"\[(mpm_event|core):notice\]",

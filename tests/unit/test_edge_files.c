@@ -203,7 +203,7 @@ listen_to(struct wire *w, struct idem_span bytes, struct idem_buf *out,
 static void
 say_wire(struct idem_span in, struct idem_buf *said)
 {
-	struct wire w = { .nhead = 0 };
+	struct wire w = { .nend = 0 };
 	struct idem_buf err;
 	int ended = 0;
 
@@ -218,7 +218,7 @@ say_wire(struct idem_span in, struct idem_buf *said)
 static bool
 wire_holds(const struct edge_case *c)
 {
-	struct wire w = { .nhead = 0 };
+	struct wire w = { .nend = 0 };
 	struct idem_span rest = span_from(c->whole, c->prefix.n);
 	struct idem_buf out, err;
 	int ended = 0;
