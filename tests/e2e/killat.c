@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -62,6 +63,14 @@ write(int fd, const void *p, size_t n)
 	NEXT(write);
 	count(fd);
 	return next(fd, p, n);
+}
+
+ssize_t
+send(int fd, const void *p, size_t n, int flags)
+{
+	NEXT(send);
+	count(fd);
+	return next(fd, p, n, flags);
 }
 
 ssize_t

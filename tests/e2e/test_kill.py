@@ -181,7 +181,7 @@ class KilledAtEveryStep(OwnSiteCase):
     boundary between nothing done and answer sent."""
     server_class = Revived
     settings = {}
-    fewest = 5      # pages, flush, meta page, and the answer in two writes
+    fewest = 4      # pages, flush, meta page, and the answer
 
     def setUp(self):
         super().setUp()
@@ -237,4 +237,4 @@ class KilledAtEveryStep(OwnSiteCase):
 class KilledAtEveryStepOfSlowWork(KilledAtEveryStep):
     """Two commits: the claim, and the work's end with its answer."""
     settings = {"IDEM_TASK_DELAY_MS": "1"}
-    fewest = 8
+    fewest = 7
