@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -99,20 +100,36 @@ is_answer(const unsigned char *p, size_t n)
 	    getenv("POWERCUT_SENT") != NULL;
 }
 
+static void
+record_answer(const void *p, size_t n)
+{
+	struct iovec bytes = { (void *)(uintptr_t)p, n };
+	struct trace_entry sent;
+
+	if (!is_answer(p, n))
+		return;
+	sent = record_entry(TRACE_SENT, "", 0);
+	record_bytes(&sent, &bytes, 1);
+}
+
+ssize_t
+send(int fd, const void *p, size_t n, int flags)
+{
+	NEXT(send);
+
+	record_answer(p, n);
+	return next(fd, p, n, flags);
+}
+
 ssize_t
 write(int fd, const void *p, size_t n)
 {
 	NEXT(write);
 	struct known *k = record_known(fd);
 	struct iovec bytes = { (void *)(uintptr_t)p, n };
-	struct trace_entry sent;
 	ssize_t rc;
 	bool dies;
 
-	if (k == NULL && is_answer(p, n)) {
-		sent = record_entry(TRACE_SENT, "", 0);
-		record_bytes(&sent, &bytes, 1);
-	}
 	if (k == NULL)
 		return next(fd, p, n);
 	dies = begin_write(k, &bytes, 1, lseek(fd, 0, SEEK_CUR));
