@@ -23,7 +23,8 @@
 	X(fields) \
 	X(target) \
 	X(query) \
-	X(print)
+	X(print) \
+	X(condition)
 
 /* Each judges one input, which stands at the very end of its block, and aborts
  * where something does not hold. */
