@@ -78,7 +78,7 @@ class Run:
             work = fresh("short", self.target)
         os.makedirs(work, exist_ok=True)
         words = [os.path.join(FUZZ, self.target), "-seed=%d" % self.seed,
-                 "-max_total_time=%d" % self.seconds, "-timeout=10",
+                 "-max_total_time=%d" % self.seconds, "-timeout=25",
                  "-rss_limit_mb=2048", "-print_final_stats=1",
                  "-max_len=%d" % MAX_LEN.get(
                      self.target, OTHERS_MAX_LEN),
@@ -224,8 +224,10 @@ def merge(target, folders):
     merged = fresh("merged", target)
     shutil.copytree(corpus, merged, dirs_exist_ok=True)
     kept = cover(target, merged, folders)
-    if len(kept) > CORPUS_FILES:
-        kept = cover(target, fresh("merged", target), [corpus] + folders, 0)
+    for counters in (1, 0):
+        if len(kept) > CORPUS_FILES:
+            kept = cover(target, fresh("merged", target), [corpus] + folders,
+                         counters)
     smallest = sorted((data for data in kept
                        if len(data) <= CORPUS_FILE_BYTES), key=len)
     shutil.rmtree(corpus)
