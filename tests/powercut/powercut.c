@@ -11,181 +11,17 @@
  */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <dirent.h>
 #include <unistd.h>
 
-#include "disk.h"
-#include "judge.h"
-#include "state.h"
+#include "hunt.h"
+#include "whole.h"
 
 #include "base/text.h"
-
-#define LANES 2           /* states judged at once */
-#define FAULTS_SHOWN 8
-#define REFUSALS_SHOWN 3
-#define SECONDS_MAX 20    /* for one state */
-
-struct lane {
-	pid_t pid;
-	struct verdict *verdict; /* shared with the child */
-	char dir[4096];
-	uint64_t entry;
-	char how[64];
-};
-
-struct figures {
-	uint64_t nstates, ncuts, nrefused, nlost, nbad, nretried, nrequests,
-	    nanswers;
-};
-
-struct hunt {
-	const char *log_path;
-	const char *with;
-	const unsigned char *log;
-	uint64_t over;        /* bytes of the log, at this cut */
-	uint64_t nsent;       /* answers of FastCGI, so far */
-	uint64_t nlog, seed, wanted;
-	struct disk disk;
-	struct tale tale;
-	struct state state;
-	uint64_t per_open;    /* states of a cut with something pending */
-	double share;         /* of all that would be too many */
-	double due;
-	bool copied;          /* who asked for the copy was told that it is */
-	struct lane lane[LANES];
-	struct figures f;
-};
-
-/* --- one state -------------------------------------------------------------*/
-
-static void
-empty(const char *dir)
-{
-	char path[4400];
-	struct dirent *e;
-	DIR *d = opendir(dir);
-
-	while (d != NULL && (e = readdir(d)) != NULL)
-		if (text_format(path, sizeof path, "%s/%s", dir, e->d_name) ==
-		    IDEM_OK)
-			(void)unlink(path);
-	if (d != NULL)
-		(void)closedir(d);
-	(void)rmdir(dir);
-}
-
-static void
-report(struct hunt *h, struct lane *l)
-{
-	static const char *const names[] = { "", "refused", "LOST", "BAD" };
-	const struct verdict *v = l->verdict;
-	uint64_t shown = v->what == JUDGED_REFUSED ? h->f.nrefused :
-	    h->f.nlost + h->f.nbad;
-
-	if (shown <= (v->what == JUDGED_REFUSED ? REFUSALS_SHOWN :
-	    FAULTS_SHOWN))
-		(void)fprintf(stderr, "%s: cut behind entry %" PRIu64
-		    ", %s: %s\n", names[v->what], l->entry, l->how, v->text);
-}
-
-static void
-count(struct hunt *h, struct lane *l, int status)
-{
-	static const enum judgement said[] = { JUDGED_GOOD, JUDGED_LOST,
-		JUDGED_BAD, JUDGED_REFUSED };
-	struct verdict *v = l->verdict;
-
-	if (h->with != NULL && WIFEXITED(status) && WEXITSTATUS(status) < 4) {
-		*v = (struct verdict){ .what = said[WEXITSTATUS(status)] };
-		deed_say(v->text, sizeof v->text, "as said above");
-	} else if (status != 0) {
-		v->what = JUDGED_BAD;
-		deed_say(v->text, sizeof v->text, "the program died: "
-		    "%s %d", WIFSIGNALED(status) ? "signal" : "exit status",
-		    WIFSIGNALED(status) ? WTERMSIG(status) :
-		    WEXITSTATUS(status));
-	}
-	h->f.nretried += v->nretried;
-	h->f.nrequests += v->nrequests;
-	h->f.nrefused += v->what == JUDGED_REFUSED;
-	h->f.nlost += v->what == JUDGED_LOST;
-	h->f.nbad += v->what == JUDGED_BAD;
-	if (v->what != JUDGED_GOOD)
-		report(h, l);
-	l->pid = 0;
-}
-
-static void
-wait_for_one(struct hunt *h)
-{
-	int status;
-	pid_t pid = waitpid(-1, &status, 0);
-
-	for (size_t i = 0; i < LANES; i++)
-		if (pid > 0 && h->lane[i].pid == pid)
-			count(h, &h->lane[i], status);
-}
-
-static struct lane *
-free_lane(struct hunt *h)
-{
-	for (;;) {
-		for (size_t i = 0; i < LANES; i++)
-			if (h->lane[i].pid == 0)
-				return &h->lane[i];
-		wait_for_one(h);
-	}
-}
-
-static void
-judge_with(struct hunt *h, const char *dir)
-{
-	char over[24];
-
-	deed_say(over, sizeof over, "%" PRIu64, h->over);
-	(void)execl(h->with, h->with, dir, h->log_path, over, (char *)NULL);
-	_exit(127);
-}
-
-static void
-launch(struct hunt *h, uint64_t entry)
-{
-	struct lane *l = free_lane(h);
-	char images[4096];
-
-	l->entry = entry;
-	deed_say(l->how, sizeof l->how, "%.40s (%zu pages)",
-	    h->state.how, h->state.npages);
-	h->f.nstates++;
-	l->pid = fork();
-	if (l->pid < 0)
-		abort();
-	if (l->pid > 0)
-		return;
-	(void)alarm(SECONDS_MAX);
-	empty(l->dir);
-	if (text_format(images, sizeof images, "%s.image", h->log_path) !=
-	    IDEM_OK)
-		abort();
-	state_write(&h->state, &h->disk, l->dir, images);
-	if (h->with != NULL)
-		judge_with(h, l->dir);
-	if (h->state.dir || !h->copied)
-		judge(l->dir, &h->tale, h->seed + entry, l->verdict);
-	else {
-		l->verdict->what = JUDGED_LOST;
-		deed_say(l->verdict->text, sizeof l->verdict->text,
-		    "the copy is not there");
-	}
-	_exit(0);
-}
 
 /* --- one cut ---------------------------------------------------------------*/
 
@@ -214,7 +50,7 @@ cut(struct hunt *h, uint64_t entry)
 			again = again || seen[k] == hash;
 		seen[i % 64] = hash;
 		if (!again)
-			launch(h, entry);
+			hunt_launch(h, entry);
 	}
 	h->f.ncuts += h->f.nstates > before;
 }
@@ -367,6 +203,21 @@ print_figures(const struct figures *f)
 	    f->nbad);
 }
 
+
+/* The load's store and the copy of it lie beside what is built here. */
+static bool
+nothing_escaped(struct hunt *h, const char *scratch)
+{
+	char real[4096];
+	bool same;
+
+	deed_say(real, sizeof real, "%s/%s", scratch,
+	    h->disk.copy ? "backup" : "store");
+	same = whole_log(&h->disk, h->lane[0].dir, real);
+	hunt_empty(h->lane[0].dir);
+	return same;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -386,15 +237,11 @@ main(int argc, char **argv)
 		plan(&h);
 	}
 	walk(&h, cut);
-	for (size_t i = 0; i < LANES; i++) {
-		while (h.lane[i].pid != 0)
-			wait_for_one(&h);
-		empty(h.lane[i].dir);
-	}
-	if (h.tale.two) {
+	hunt_wait(&h);
+	if (h.tale.two)
 		(void)fprintf(stderr, "BAD: one key, two answers\n");
-		h.f.nbad++;
-	}
+	h.f.nbad += h.tale.two;
+	h.f.nbad += !nothing_escaped(&h, argv[4]);
 	print_figures(&h.f);
 	return h.f.nlost + h.f.nbad > 0;
 }

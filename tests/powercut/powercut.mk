@@ -14,8 +14,8 @@ $(cut_in)/load: $(call objects,$(BUILD)/o,\
 	@mkdir -p $(@D)
 	@echo '  LINK $@'
 	@$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
-cut_parts := powercut.c deed.c disk.c state.c state_write.c told.c judge.c \
-	books.c
+cut_parts := powercut.c lane.c deed.c disk.c state.c state_write.c told.c judge.c \
+	books.c whole.c
 $(cut_in)/powercut: $(call objects,$(BUILD)/o,\
 	$(addprefix tests/powercut/,$(cut_parts))) $(BUILD)/libidem.a
 	@mkdir -p $(@D)

@@ -121,6 +121,18 @@ send(int fd, const void *p, size_t n, int flags)
 	return next(fd, p, n, flags);
 }
 
+/* The bytes may be those of a store in use, which change while they are read:
+ * what is logged and what is written must be the same. */
+static void *
+still(const void *p, size_t n)
+{
+	void *copy = malloc(n > 0 ? n : 1);
+
+	if (copy == NULL)
+		abort();
+	return memcpy(copy, p, n);
+}
+
 ssize_t
 write(int fd, const void *p, size_t n)
 {
@@ -130,11 +142,15 @@ write(int fd, const void *p, size_t n)
 	ssize_t rc;
 	bool dies;
 
-	if (k == NULL)
+	if (k == NULL) {
+		record_answer(p, n);
 		return next(fd, p, n);
+	}
+	bytes.iov_base = still(p, n);
 	dies = begin_write(k, &bytes, 1, lseek(fd, 0, SEEK_CUR));
-	rc = next(fd, p, n);
+	rc = next(fd, bytes.iov_base, n);
 	end_write(k, dies);
+	free(bytes.iov_base);
 	return rc;
 }
 
