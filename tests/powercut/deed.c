@@ -63,15 +63,29 @@ bool
 deed_has_row(enum deed_kind kind)
 {
 	return kind == DEED_ONCE || kind == DEED_BIG || kind == DEED_SHORT ||
-	    kind == DEED_WORK;
+	    kind == DEED_WORK || kind == DEED_HUGE;
 }
 
 /* How long the answer of this key is behind its head. */
 static size_t
 filler(const unsigned char id[IDEM_ID_BYTES])
 {
-	return deed_kind_of(id) == DEED_BIG ?
-	    3000 + (size_t)id[0] * 64 : (size_t)id[0] % 200;
+	switch (deed_kind_of(id)) {
+	case DEED_BIG:
+		return 3000 + (size_t)id[0] * 64;
+	case DEED_HUGE:
+		return 200000 + (size_t)id[0] * 1000;
+	case DEED_ONCE:
+	case DEED_SHORT:
+	case DEED_WORK:
+	case DEED_OUTSIDE:
+	case DEED_HOLD:
+	case DEED_RELEASE:
+	case DEED_LEFT:
+	case DEED_APPLY:
+		break;
+	}
+	return (size_t)id[0] % 200;
 }
 
 void

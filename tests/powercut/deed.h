@@ -16,15 +16,16 @@ enum deed_kind {
 	DEED_HOLD,     /* claim, work, and nobody knows how it ended */
 	DEED_RELEASE,  /* claim, and nothing was done */
 	DEED_LEFT,     /* claim, work, and its worker forgets it */
-	DEED_APPLY     /* an effect without a key */
+	DEED_APPLY,    /* an effect without a key */
+	DEED_HUGE      /* as DEED_BIG, so big that the map soon has to grow */
 };
-#define DEED_KINDS ((unsigned)DEED_APPLY + 1)
+#define DEED_KINDS ((unsigned)DEED_HUGE + 1)
 
 /* The clock of a load: it stands still, so that only what is short expires. */
 #define DEED_NOW INT64_C(1800000000000)
 #define DEED_TTL (INT64_C(24) * 3600 * 1000)
 #define DEED_LATER 1000 /* ms: what is short is over */
-#define DEED_ANSWER_MAX 32768
+#define DEED_ANSWER_MAX 524288
 
 /* The table of the effects: number (8, big-endian) -> id (32), random (16). */
 #define DEED_ROW_BYTES 48

@@ -46,7 +46,7 @@ struct hunt {
 /* Have the chosen state judged, behind entry number entry of the log; waits for
  * a free lane only. */
 void hunt_launch(struct hunt *h, uint64_t entry);
-void hunt_wait(struct hunt *h); /* until all lanes are free */
+void hunt_wait(struct hunt *h); /* until all lanes are free, and empty */
 /* Remove a directory of files. */
 void hunt_empty(const char *dir);
 

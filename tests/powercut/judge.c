@@ -54,7 +54,7 @@ name_of(const unsigned char *id, char out[32])
 {
 	static const char *const kinds[DEED_KINDS] = { "?", "once", "big",
 		"short", "work", "outside", "hold", "release", "left",
-		"apply" };
+		"apply", "huge" };
 	unsigned kind = (unsigned)deed_kind_of(id);
 
 	deed_say(out, 32, "%s %u/%u",
@@ -165,7 +165,7 @@ static void
 retry(struct judging *j, const struct told *told)
 {
 	bool once = told->deed == DEED_ONCE || told->deed == DEED_BIG ||
-	    told->deed == DEED_SHORT;
+	    told->deed == DEED_SHORT || told->deed == DEED_HUGE;
 	struct idem_op op;
 	enum idem_verdict got;
 

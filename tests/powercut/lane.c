@@ -141,7 +141,9 @@ hunt_launch(struct hunt *h, uint64_t entry)
 void
 hunt_wait(struct hunt *h)
 {
-	for (size_t i = 0; i < LANES; i++)
+	for (size_t i = 0; i < LANES; i++) {
 		while (h->lane[i].pid != 0)
 			wait_for_one(h);
+		hunt_empty(h->lane[i].dir);
+	}
 }

@@ -3,9 +3,10 @@
  * record.c writes down what they do to its files.  Each says in the same log
  * what it was asked, and what it told its client and when.
  *
- * usage: load DIR LOG SEED DEEDS [nosync] [early] [plain] [mixed]
+ * usage: load DIR LOG SEED DEEDS [nosync] [early] [plain] [mixed] [huge]
  *   nosync  IDEM_DURABILITY=none, which loses answers: a check of the check
  *   early   answers leave before they are stored: the same
+ *   huge    answers so big that the map grows
  *   plain   every operation is a commit of its own; mixed: of half of them
  */
 #include <errno.h>
@@ -42,7 +43,7 @@ struct load {
 	int log;
 	uint64_t seed;
 	unsigned ndeeds;  /* of each worker */
-	bool nosync, early, plain, mixed;
+	bool nosync, early, plain, mixed, huge;
 	struct board *board;
 	unsigned me;
 	struct idem_store *store;
@@ -159,6 +160,7 @@ end_deed(struct load *l, struct idem_op *op)
 	case DEED_BIG:
 	case DEED_SHORT:
 	case DEED_APPLY:
+	case DEED_HUGE:
 		return;
 	}
 }
@@ -186,12 +188,15 @@ one_deed(struct load *l, unsigned number)
 	    (sizeof mix / sizeof mix[0])];
 	unsigned char id[IDEM_ID_BYTES];
 
+	if (l->huge && number % 3 != 0)
+		kind = DEED_HUGE;
 	deed_id(id, kind, l->me, number);
 	memcpy(l->board->latest[l->me], id, sizeof id);
 	say(l, MARK_ASKED, id, IDEM_ABSENT);
 	if (kind == DEED_APPLY)
 		alone(l, id);
-	else if (kind == DEED_ONCE || kind == DEED_BIG || kind == DEED_SHORT)
+	else if (kind == DEED_ONCE || kind == DEED_BIG ||
+	    kind == DEED_SHORT || kind == DEED_HUGE)
 		at_once(l, id);
 	else
 		in_two(l, id);
@@ -379,6 +384,7 @@ main(int argc, char **argv)
 	l.early = has(argc, argv, "early");
 	l.plain = has(argc, argv, "plain");
 	l.mixed = has(argc, argv, "mixed");
+	l.huge = has(argc, argv, "huge");
 	l.board = mmap(NULL, sizeof *l.board, PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (l.log < 0 || l.board == MAP_FAILED) {

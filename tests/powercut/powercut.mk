@@ -1,5 +1,5 @@
-# Power cuts.  ROUNDS= states rebuilt and opened, SEED= of load and choices.
-cut_c  := $(CC) $(OPT) $(CFLAGS) $(CPPFLAGS) $(IDEM_CPP) $(IDEM_C)
+# Power cuts: ROUNDS= disks to rebuild and judge, SEED= of loads and choices.
+# SECONDS= means nothing here.
 cut_in := $(BUILD)/powercut
 
 cut_record := $(addprefix tests/powercut/,record.c record_files.c record_log.c)

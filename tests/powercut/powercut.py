@@ -6,6 +6,7 @@ usage: powercut.py [--short]
 environment: BUILD, ROUNDS (disks to rebuild), SEED
 """
 import collections
+import contextlib
 import os
 import random
 import re
@@ -34,6 +35,9 @@ KINDS = [Kind("group commit", [], 60, 2, 40),
          Kind("one after another", ["plain"], 50, 3, 0),
          Kind("group commit", [], 60, 0, 0),
          Kind("both at once", ["mixed"], 60, 3, 0)]
+# A data file that outgrows its first map of 16 MiB.
+GROWTH = Kind("a map that grows", ["huge"], 30, 2, 5)
+DISKS_OF_GROWTH = 40
 # tasks.fcgi, and one CGI request for each look: a hundred times as slow.
 WEB = Kind("the program itself", [], 0, 8, 0)
 DISKS_OF_WEB = 12
@@ -50,13 +54,27 @@ class Trouble(Exception):
     pass
 
 
+@contextlib.contextmanager
 def scratch():
-    """Memory where there is some: nothing here rests on a real disk."""
+    """A folder in memory where there is some: nothing here rests on a real
+    disk.  Kept where keep() was called on it."""
     shm = "/dev/shm"
     where = None
     if os.access(shm, os.W_OK) and shutil.disk_usage(shm).free > 300 << 20:
         where = shm
-    return tempfile.mkdtemp(prefix="idem-powercut.", dir=where)
+    folder = Folder(tempfile.mkdtemp(prefix="idem-powercut.", dir=where))
+    try:
+        yield folder
+    finally:
+        if not folder.kept:
+            shutil.rmtree(folder)
+
+
+class Folder(str):
+    kept = False
+
+    def keep(self):
+        self.kept = True
 
 
 def recorded(log, directory, **settings):
@@ -144,48 +162,46 @@ def rebuild(folder, seed, ndisks, quiet, judge=None):
     return figures, " ".join(command)
 
 
-def one(kind, seed, ndisks, total):
-    """One load and its disks; false: something was lost or wrong."""
-    folder = scratch()
+def record_any(folder, kind, seed):
     if kind in COPIES:
-        killed = record_copy(folder, kind, seed,
-                             ["--compact"] if seed % 2 else [])
-    elif kind == WEB:
-        killed = record_web(folder, kind, seed)
-    else:
-        killed = record(folder, kind, seed)
-    figures, command = rebuild(folder, seed, ndisks, False,
-                               "web_judge.py" if kind == WEB else None)
-    total.update(figures)
-    total.update(killed=killed, loads=1)
-    bad = figures["lost"] + figures["bad"]
-    print("%s, seed %d: %d disks of %d cuts, %d answers had left, %d killed;"
-          " %d refused, %d lost something, %d otherwise wrong" % (
-              kind.name, seed, figures["states"], figures["cuts"],
-              figures["answers"], killed, figures["refused"],
-              figures["lost"], figures["bad"]), flush=True)
-    if bad:
-        print("kept: once more by %s" % command)
-    else:
-        shutil.rmtree(folder)
-    return bad == 0
+        return record_copy(folder, kind, seed, ["--compact"] * (seed % 2))
+    return (record_web if kind == WEB else record)(folder, kind, seed)
+
+
+def one(kind, seed, ndisks, total):
+    """One load and its disks."""
+    with scratch() as folder:
+        killed = record_any(folder, kind, seed)
+        figures, command = rebuild(folder, seed, ndisks, False,
+                                   "web_judge.py" if kind == WEB else None)
+        total.update(figures)
+        total.update(killed=killed, loads=1)
+        write_row(total)
+        print("%s, seed %d: %d disks of %d cuts, %d answers had left, %d "
+              "killed; %d refused, %d lost something, %d otherwise wrong" % (
+                  kind.name, seed, figures["states"], figures["cuts"],
+                  figures["answers"], killed, figures["refused"],
+                  figures["lost"], figures["bad"]), flush=True)
+        if figures["lost"] + figures["bad"]:
+            folder.keep()
+            print("kept: once more by %s" % command, flush=True)
 
 
 def prove_the_check(seed):
     """How many of the broken stores were not found out."""
     missed = 0
     for kind in BROKEN:
-        folder = scratch()
-        record(folder, kind, seed)
-        lost = rebuild(folder, seed, BROKEN_DISKS, True)[0]["lost"]
+        with scratch() as folder:
+            record(folder, kind, seed)
+            lost = rebuild(folder, seed, BROKEN_DISKS, True)[0]["lost"]
         print("broken on purpose, %s: %d of %d disks lost answers" % (
             kind.name, lost, BROKEN_DISKS), flush=True)
         missed += lost == 0
-        shutil.rmtree(folder)
     return missed
 
 
-def write_row(total, rounds):
+def write_row(total):
+    """After every load: also where the run is ended early."""
     wrong = total["lost"] + total["bad"]
     lost = "nothing" if wrong == 0 else "%d disks with faults" % wrong
     if total["refused"]:
@@ -196,7 +212,7 @@ def write_row(total, rounds):
            "{states:,} disks rebuilt from {cuts:,} points of {loads} loads;"
            " {answers:,} answers had left, {killed} workers were killed;"
            " {retried:,} requests sent again".format(**total),
-           lost, "make powercut ROUNDS=%d" % rounds]
+           lost, "make powercut ROUNDS=%d" % total["states"]]
     folder = os.path.join(BUILD, "proof")
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "powercut.tsv"), "w",
@@ -215,11 +231,11 @@ def main():
     nloads = max(len(KINDS), -(-rounds // DISKS_OF_A_LOAD))
     for i in range(nloads):
         one(KINDS[i % len(KINDS)], seed + i, rounds // nloads, total)
+    one(GROWTH, seed, max(DISKS_OF_GROWTH, rounds // 100), total)
     one(WEB, seed, max(DISKS_OF_WEB, rounds // 200), total)
     for i in range(max(2, nloads // 5)):
         one(COPIES[0], seed + i, DISKS_OF_A_COPY, total)
     failed += total["lost"] + total["bad"]
-    write_row(total, rounds)
     print("powercut: %d passed, %d failed" % (
         total["states"] + len(BROKEN) - failed, failed))
     return failed > 0
