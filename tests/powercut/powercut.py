@@ -157,6 +157,8 @@ def rebuild(folder, seed, ndisks, quiet, judge=None):
     figures = {name: int(n) for name, n in re.findall(r"(\w+)=(\d+)", text)}
     if "states" not in figures:
         raise Trouble("no figures: %s" % done.stderr.decode())
+    if figures["answers"] == 0:
+        raise Trouble("no answer left, so none could be lost")
     if not quiet:
         sys.stdout.write(done.stderr.decode())
     return figures, " ".join(command)
@@ -168,7 +170,7 @@ def record_any(folder, kind, seed):
     return (record_web if kind == WEB else record)(folder, kind, seed)
 
 
-def one(kind, seed, ndisks, total):
+def one(kind, seed, ndisks, total, rounds):
     """One load and its disks."""
     with scratch() as folder:
         killed = record_any(folder, kind, seed)
@@ -176,7 +178,7 @@ def one(kind, seed, ndisks, total):
                                    "web_judge.py" if kind == WEB else None)
         total.update(figures)
         total.update(killed=killed, loads=1)
-        write_row(total)
+        write_row(total, rounds)
         print("%s, seed %d: %d disks of %d cuts, %d answers had left, %d "
               "killed; %d refused, %d lost something, %d otherwise wrong" % (
                   kind.name, seed, figures["states"], figures["cuts"],
@@ -200,7 +202,7 @@ def prove_the_check(seed):
     return missed
 
 
-def write_row(total):
+def write_row(total, rounds):
     """After every load: also where the run is ended early."""
     wrong = total["lost"] + total["bad"]
     lost = "nothing" if wrong == 0 else "%d disks with faults" % wrong
@@ -212,7 +214,7 @@ def write_row(total):
            "{states:,} disks rebuilt from {cuts:,} points of {loads} loads;"
            " {answers:,} answers had left, {killed} workers were killed;"
            " {retried:,} requests sent again".format(**total),
-           lost, "make powercut ROUNDS=%d" % total["states"]]
+           lost, "make powercut ROUNDS=%d" % rounds]
     folder = os.path.join(BUILD, "proof")
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "powercut.tsv"), "w",
@@ -230,11 +232,12 @@ def main():
     failed = prove_the_check(seed)
     nloads = max(len(KINDS), -(-rounds // DISKS_OF_A_LOAD))
     for i in range(nloads):
-        one(KINDS[i % len(KINDS)], seed + i, rounds // nloads, total)
-    one(GROWTH, seed, max(DISKS_OF_GROWTH, rounds // 100), total)
-    one(WEB, seed, max(DISKS_OF_WEB, rounds // 200), total)
+        one(KINDS[i % len(KINDS)], seed + i, rounds // nloads, total,
+            rounds)
+    one(GROWTH, seed, max(DISKS_OF_GROWTH, rounds // 100), total, rounds)
+    one(WEB, seed, max(DISKS_OF_WEB, rounds // 200), total, rounds)
     for i in range(max(2, nloads // 5)):
-        one(COPIES[0], seed + i, DISKS_OF_A_COPY, total)
+        one(COPIES[0], seed + i, DISKS_OF_A_COPY, total, rounds)
     failed += total["lost"] + total["bad"]
     print("powercut: %d passed, %d failed" % (
         total["states"] + len(BROKEN) - failed, failed))
