@@ -94,12 +94,12 @@ class Deleted(Files):
 
 @each([
     ("data.mdb", (DOWN, MADE, GONE), LOST, Files.put_back, True),
-    ("lock.mdb", (GONE, MADE, DOWN), DIES, Files.by_itself, True),
+    ("lock.mdb", SOON, DIES, Files.by_itself, True),
     ("workers", (MADE,), None, Files.by_itself, False),
     ("waiting", (MADE,), None, Files.by_itself, False),
-    ("sightings", (GONE, MADE, DOWN), DIES, Files.by_itself, False),
+    ("sightings", SOON, DIES, Files.by_itself, False),
     ("open.lock", (MADE,), None, Files.by_itself, False),
-    ("group.1", (GONE, MADE, DOWN), DIES, Files.by_itself, False),
+    ("group.1", SOON, DIES, Files.by_itself, False),
 ])
 class Emptied(Files):
     def one_row(self, name, answers, line, mend, quiet):
@@ -138,7 +138,8 @@ class OfAnother(Files):
     def one_row(self, name, answers, line):
         self.begin()
         self.harm(label(name) + " given to another user",
-                  lambda: self.given(name), answers, line, lambda: self.taken(name), old=SOON)
+                  lambda: self.given(name), answers, line,
+                  lambda: self.taken(name), old=SOON)
 
 
 class Directory(Files):
