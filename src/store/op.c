@@ -43,6 +43,7 @@ sound(const struct reader *r, const struct idem_op *op, unsigned flags,
 
 	return !r->bad && r->rest.n == 0 && (unsigned)op->kind < IDEM_NOPS &&
 	    flags <= (FLAG_RETRY | FLAG_EVICT | FLAG_INPUT) &&
+	    ((flags & FLAG_INPUT) != 0 || op->input.n == 0) &&
 	    op->kept_bytes <= op->input.n && (!handler || room > 0) &&
 	    (handler || op->kind != IDEM_OP_APPLY);
 }
@@ -115,7 +116,8 @@ op_decode_outcome(struct idem_span bytes, struct idem_op *op,
 	enum idem_err copied = IDEM_OK;
 
 	if (r.bad || r.rest.n > 0 || code >= IDEM_NERRORS ||
-	    verdict >= IDEM_NVERDICTS || flags > FLAG_TOOK_OVER)
+	    verdict >= IDEM_NVERDICTS || flags > FLAG_TOOK_OVER ||
+	    (code != IDEM_OK && answer.n > 0))
 		return IDEM_ECORRUPT;
 	if (op->answer != NULL) {
 		idem_buf_reset(op->answer);

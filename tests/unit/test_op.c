@@ -130,6 +130,7 @@ what_nobody_wrote_is_refused(void **state)
 		char byte;
 	} rows[] = {
 		{ KIND_AT, 8 }, { KIND_AT, '\xff' }, { FLAGS_AT, 8 },
+		{ FLAGS_AT, 3 }, /* no input, and yet its bytes */
 		{ KEPT_AT, 4 }, { KEPT_AT - 7, 1 },
 		{ ROOM_AT, 0 }, /* a handler without room for its answer */
 		{ sizeof whole - 1 - 4, 2 }, /* a byte behind the input */
@@ -235,6 +236,7 @@ outcomes_that_nobody_wrote(void **state)
 		{ "\0\7\2\0\0\0\0", 7 },
 		{ "\0\7\1\0\0\0\1", 7 },
 		{ "\0\7\1\0\0\0\0x", 8 },
+		{ "\7\0\0\0\0\0\1x", 8 }, /* a failure with an answer */
 	};
 	struct idem_op op = { .verdict = IDEM_LOST };
 	enum idem_err err = IDEM_EIO;
