@@ -24,7 +24,10 @@
 	X(target) \
 	X(query) \
 	X(print) \
-	X(condition)
+	X(condition) \
+	X(stored) \
+	X(answer) \
+	X(scope)
 
 /* Each judges one input, which stands at the very end of its block, and aborts
  * where something does not hold. */
