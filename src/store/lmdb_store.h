@@ -27,6 +27,8 @@ struct lmdb_store {
 	                          * submit that follows at once */
 	struct idem_buf head;    /* of a record, while it is written */
 	uint64_t max_bytes;
+	bool settled;            /* what a dead process left visible is on the
+	                          * disk, too; or nothing need be */
 	bool counted;            /* the pages in use, when last counted: */
 	struct kv_pages pages;
 	uint64_t hunted;         /* lmdb_replace_expired() goes on here */

@@ -11,6 +11,23 @@
 #define WAIT_MS 10000 /* where the caller does not say */
 #define OPERATION_BYTES ((size_t)UINT32_MAX) /* with input or answer */
 
+/*
+ * Before a stored answer leaves for the first time: a process that died in its
+ * commit may have left it visible and not on the disk, and nobody who was there
+ * to flush it.
+ */
+static enum idem_err
+settle(struct lmdb_store *s, const struct idem_op *op)
+{
+	enum idem_err err;
+
+	if (s->settled || op->verdict != IDEM_REPLAY)
+		return IDEM_OK;
+	err = kv_flush(s->kv);
+	s->settled = err == IDEM_OK;
+	return err;
+}
+
 static enum idem_err
 lmdb_look(void *self, struct idem_op *op)
 {
@@ -30,7 +47,7 @@ lmdb_look(void *self, struct idem_op *op)
 		err = lmdb_replay(s, &f, op);
 	kv_abort(&t);
 	s->looked = err == IDEM_OK && op->verdict == IDEM_ABSENT_KEY;
-	return err;
+	return err != IDEM_OK ? err : settle(s, op);
 }
 
 struct submission {
@@ -91,6 +108,8 @@ lmdb_submit(void *self, struct idem_op *op)
 	    (err = lmdb_group_ready(s, &ready)) != IDEM_OK)
 		return err;
 	err = ready ? lmdb_group_submit(s, op) : submit_alone(s, op);
+	if (err == IDEM_OK)
+		return settle(s, op);
 	return err == IDEM_EFULL && !begins(op->kind) ? IDEM_ESTORE : err;
 }
 
@@ -211,6 +230,7 @@ store_lmdb_open(struct idem_store *base, const struct idem_store_config *config)
 	base->waiting.fd = -1;
 	s->wait_ms = config->wait_ms > 0 ? config->wait_ms : WAIT_MS;
 	s->plain = !config->durable; /* no flush to share */
+	s->settled = !config->durable;
 	idem_buf_init(&s->head, RECORD_HEAD_BYTES);
 	idem_buf_init(&s->request, OPERATION_BYTES);
 	idem_buf_init(&s->result, OPERATION_BYTES);

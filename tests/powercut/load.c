@@ -3,10 +3,11 @@
  * record.c writes down what they do to its files.  Each says in the same log
  * what it was asked, and what it told its client and when.
  *
- * usage: load DIR LOG SEED DEEDS [nosync] [early] [plain] [mixed] [huge]
+ * usage: load DIR LOG SEED DEEDS WORD ...
  *   nosync  IDEM_DURABILITY=none, which loses answers: a check of the check
  *   early   answers leave before they are stored: the same
  *   huge    answers so big that the map grows
+ *   lone    one worker and nobody else, as where each request is a process
  *   plain   every operation is a commit of its own; mixed: of half of them
  */
 #include <errno.h>
@@ -43,7 +44,7 @@ struct load {
 	int log;
 	uint64_t seed;
 	unsigned ndeeds;  /* of each worker */
-	bool nosync, early, plain, mixed, huge;
+	bool nosync, early, plain, mixed, huge, lone;
 	struct board *board;
 	unsigned me;
 	struct idem_store *store;
@@ -202,6 +203,23 @@ one_deed(struct load *l, unsigned number)
 		in_two(l, id);
 }
 
+/* The client of the one that was killed asks again, here. */
+static void
+insist(struct load *l, const unsigned char *id)
+{
+	enum deed_kind kind = deed_kind_of(id);
+	struct idem_op op;
+
+	deed_op(&op, IDEM_OP_ONCE, id, &l->seed, &l->answer);
+	must(idem_store_look(l->store, &op), "look");
+	if (op.verdict != IDEM_REPLAY && (kind == DEED_ONCE ||
+	    kind == DEED_BIG || kind == DEED_HUGE))
+		must(idem_store_submit(l->store, &op), "submit");
+	if ((op.verdict == IDEM_REPLAY || op.verdict == IDEM_STORED) &&
+	    kind != DEED_SHORT)
+		say(l, MARK_ANSWERED, id, idem_buf_span(&l->answer));
+}
+
 /* --- processes -------------------------------------------------------------*/
 
 static void
@@ -209,6 +227,8 @@ work(struct load *l)
 {
 	unsigned *done = &l->board->done[l->me];
 
+	if (*done > 0)
+		insist(l, l->board->latest[l->me]);
 	while (*done < l->ndeeds)
 		one_deed(l, ++*done);
 }
@@ -327,13 +347,17 @@ static int
 tend(struct load *l)
 {
 	pid_t pids[PROCESSES];
-	unsigned nkilled = 0, nended = 0;
+	unsigned nkilled = 0, nleft = 0;
 	int status, failed = 0;
 
-	l->board->nworking = WORKERS;
-	for (unsigned i = 0; i < PROCESSES; i++)
-		pids[i] = start(l, i);
-	while (nended < PROCESSES) {
+	l->board->nworking = l->lone ? 1 : WORKERS;
+	for (unsigned i = 0; i < PROCESSES; i++) {
+		bool wanted = !l->lone || i == 0;
+
+		pids[i] = wanted ? start(l, i) : -1;
+		nleft += wanted;
+	}
+	while (nleft > 0) {
 		pid_t pid = wait(&status);
 		unsigned who = 0;
 
@@ -348,7 +372,7 @@ tend(struct load *l)
 			continue;
 		}
 		failed |= status != 0;
-		nended++;
+		nleft--;
 		if (who < WORKERS && --l->board->nworking == 2)
 			take_images(l);
 	}
@@ -385,6 +409,7 @@ main(int argc, char **argv)
 	l.plain = has(argc, argv, "plain");
 	l.mixed = has(argc, argv, "mixed");
 	l.huge = has(argc, argv, "huge");
+	l.lone = has(argc, argv, "lone");
 	l.board = mmap(NULL, sizeof *l.board, PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (l.log < 0 || l.board == MAP_FAILED) {

@@ -34,6 +34,7 @@ KINDS = [Kind("group commit", [], 60, 2, 40),
          Kind("first start", [], 4, 5, 20),
          Kind("one after another", ["plain"], 50, 3, 0),
          Kind("group commit", [], 60, 0, 0),
+         Kind("one worker at a time", ["lone"], 150, 1, 60),
          Kind("both at once", ["mixed"], 60, 3, 0)]
 # A data file that outgrows its first map of 16 MiB.
 GROWTH = Kind("a map that grows", ["huge"], 30, 2, 5)
@@ -240,7 +241,7 @@ def main():
         one(COPIES[0], seed + i, DISKS_OF_A_COPY, total, rounds)
     failed += total["lost"] + total["bad"]
     print("powercut: %d passed, %d failed" % (
-        total["states"] + len(BROKEN) - failed, failed))
+        total["states"] + total["loads"] + len(BROKEN) - failed, failed))
     return failed > 0
 
 
