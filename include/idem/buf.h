@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 struct idem_buf {
-	char *p;          /* owned; NULL until the first append */
+	char *p;          /* owned; NULL until the first byte is appended */
 	size_t n;         /* bytes used */
 	size_t cap;       /* bytes allocated */
 	size_t max_bytes; /* ceiling for n */

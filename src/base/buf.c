@@ -91,9 +91,9 @@ idem_buf_grew(struct idem_buf *b, size_t n)
 void
 idem_buf_put(struct idem_buf *b, const void *p, size_t n)
 {
-	char *room = idem_buf_room(b, n);
+	char *room = n > 0 ? idem_buf_room(b, n) : NULL;
 
-	if (room == NULL || n == 0)
+	if (room == NULL)
 		return;
 	memcpy(room, p, n);
 	b->n += n;

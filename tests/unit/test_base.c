@@ -23,6 +23,8 @@ buffer_keeps_its_ceiling(void **state)
 	(void)state;
 	idem_buf_init(&b, 5);
 	assert_span(idem_buf_span(&b), IDEM_LIT(""));
+	idem_buf_puts(&b, IDEM_LIT(""));
+	assert_null(b.p); /* nothing needs no memory, so it cannot fail */
 	idem_buf_put(&b, "abcd", 4);
 	idem_buf_putc(&b, 'e');
 	assert_int_equal(idem_buf_err(&b), IDEM_OK);
