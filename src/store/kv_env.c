@@ -275,9 +275,11 @@ kv_grow(struct kv *kv, bool beyond)
 	uint64_t limit = beyond ? 2 * kv->max_bytes : kv->max_bytes;
 	uint64_t bytes;
 	MDB_envinfo info;
-	int rc = mdb_env_info(kv->env, &info);
+	int rc;
 
-	if (rc != 0)
+	if (kv->broken)
+		return IDEM_EMOVED;
+	if ((rc = mdb_env_info(kv->env, &info)) != 0)
 		return kv_fail(kv, "the map", rc);
 	if (info.me_mapsize >= limit)
 		return kv_fail(kv, "data.mdb", MDB_MAP_FULL);
@@ -337,6 +339,8 @@ kv_pages(struct kv *kv, bool count_free, struct kv_pages *out)
 	int rc;
 
 	*out = (struct kv_pages){ 0 };
+	if (kv->broken) /* LMDB would read where its map was */
+		return IDEM_EMOVED;
 	if ((rc = mdb_env_info(kv->env, &info)) != 0 ||
 	    (rc = mdb_env_stat(kv->env, &stat)) != 0)
 		return kv_fail(kv, "size", rc);
