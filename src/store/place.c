@@ -199,20 +199,17 @@ too_long(const struct place *p, const char *path)
 static enum idem_err
 make_real(struct place *p)
 {
-	char *real = realpath(p->path, NULL);
-	enum idem_err err = IDEM_OK;
+	char real[PATH_MAX];
 
-	if (real == NULL)
+	if (realpath(p->path, real) == NULL)
 		return errno == ENOMEM ? IDEM_ENOMEM :
 		    fail(p, "realpath", errno, errno == ENOENT ?
 		    "start the web program first, it makes the store" :
 		    "every directory above it must let this user pass");
 	if (strlen(real) >= sizeof p->path - PLACE_NAME_BYTES)
-		err = too_long(p, real);
-	else
-		memcpy(p->path, real, strlen(real) + 1);
-	free(real);
-	return err;
+		return too_long(p, real);
+	memcpy(p->path, real, strlen(real) + 1);
+	return IDEM_OK;
 }
 
 enum idem_err
@@ -358,9 +355,8 @@ place_holds(const struct place *p, const char *path)
 enum idem_err
 place_outside(struct place *p, struct idem_span document_root)
 {
-	char root[PATH_MAX];
-	char *real;
-	bool inside;
+	char root[PATH_MAX], real[PATH_MAX];
+	const char *meant;
 
 	if (document_root.n == 0 ||
 	    span_eq(document_root, span_of(p->outside)))
@@ -372,11 +368,11 @@ place_outside(struct place *p, struct idem_span document_root)
 		    "a directory: \"%.*s\"", IDEM_FMT(document_root));
 		return IDEM_EREFUSED;
 	}
-	real = realpath(root, NULL);
+	meant = realpath(root, real);
+	if (meant == NULL && errno == ENOMEM)
+		return IDEM_ENOMEM;
 	/* What this user cannot look at is compared as it is written. */
-	inside = lies_in(p->path, span_of(real != NULL ? real : root));
-	free(real);
-	if (!inside) {
+	if (!lies_in(p->path, span_of(meant != NULL ? meant : root))) {
 		memcpy(p->outside, root, document_root.n + 1);
 		return IDEM_OK;
 	}
