@@ -219,6 +219,17 @@ say_stuck(const struct lmdb_store *s)
 	    "them all)", s->place.path);
 }
 
+/* What comes back in a slot then fits: who is told that there was no memory
+ * must not have a claim that he knows nothing of. */
+static enum idem_err
+make_room(struct idem_buf *answer)
+{
+	idem_buf_reset(answer);
+	(void)idem_buf_room(answer, answer->max_bytes < GROUP_RESULT_MAX ?
+	    answer->max_bytes : GROUP_RESULT_MAX);
+	return idem_buf_err(answer);
+}
+
 static enum idem_err
 submit(struct lmdb_store *s, struct idem_op *op)
 {
@@ -226,7 +237,8 @@ submit(struct lmdb_store *s, struct idem_op *op)
 
 	idem_buf_reset(&s->request);
 	op_encode(op, s->base->program, &s->request);
-	if ((err = idem_buf_err(&s->request)) != IDEM_OK)
+	if ((err = idem_buf_err(&s->request)) != IDEM_OK ||
+	    (op->answer != NULL && (err = make_room(op->answer)) != IDEM_OK))
 		return err;
 	err = group_submit(s->group, idem_buf_span(&s->request), &s->result);
 	if (err == IDEM_OK && span_eq(idem_buf_span(&s->result), TOO_LONG))
