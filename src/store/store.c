@@ -10,6 +10,16 @@
 
 #include "base/text.h"
 
+/* Who found no memory below may have had nobody to tell. */
+static enum idem_err
+tell(const struct idem_log *log, enum idem_err err)
+{
+	if (err == IDEM_ENOMEM)
+		idem_log(log, IDEM_ERROR, "store: out of memory: raise the "
+		    "limit on memory, or run fewer workers");
+	return err;
+}
+
 enum idem_err
 idem_store_open(const struct idem_store_config *config, struct idem_store **out)
 {
@@ -18,7 +28,7 @@ idem_store_open(const struct idem_store_config *config, struct idem_store **out)
 
 	assert(config->ntables <= IDEM_TABLES_MAX);
 	if (s == NULL)
-		return IDEM_ENOMEM;
+		return tell(config->log, IDEM_ENOMEM);
 	s->apply = config->apply;
 	s->apply_arg = config->apply_arg;
 	s->ntables = (unsigned)config->ntables;
@@ -30,7 +40,7 @@ idem_store_open(const struct idem_store_config *config, struct idem_store **out)
 		err = store_lmdb_open(s, config);
 	if (err != IDEM_OK) {
 		free(s);
-		return err;
+		return tell(config->log, err);
 	}
 	*out = s;
 	return IDEM_OK;
@@ -61,7 +71,7 @@ idem_store_close(struct idem_store **s)
 enum idem_err
 idem_store_outside(struct idem_store *s, struct idem_span document_root)
 {
-	return s->backend->outside(s->self, document_root);
+	return tell(s->log, s->backend->outside(s->self, document_root));
 }
 
 bool
@@ -75,7 +85,7 @@ idem_store_look(struct idem_store *s, struct idem_op *op)
 {
 	assert(op->answer != NULL);
 	store_start(op);
-	return s->backend->look(s->self, op);
+	return tell(s->log, s->backend->look(s->self, op));
 }
 
 /* Does it end what others may wait for? */
@@ -117,7 +127,7 @@ idem_store_submit(struct idem_store *s, struct idem_op *op)
 		waiting_ended(&s->waiting, op->id);
 	if (claims && (err != IDEM_OK || op->verdict != IDEM_CLAIMED))
 		liveness_drop(&s->live, op->token);
-	return err;
+	return tell(s->log, err);
 }
 
 bool
@@ -147,14 +157,15 @@ idem_store_alive(struct idem_store *s,
 enum idem_err
 idem_store_read(struct idem_store *s, idem_reader fn, void *arg)
 {
-	return s->backend->read(s->self, fn, arg);
+	return tell(s->log, s->backend->read(s->self, fn, arg));
 }
 
 enum idem_err
 idem_store_walk(struct idem_store *s, uint64_t *from, size_t max, bool *more,
     idem_visit fn, void *arg)
 {
-	return s->backend->walk(s->self, from, max, more, fn, arg);
+	return tell(s->log, s->backend->walk(s->self, from, max, more, fn,
+	    arg));
 }
 
 enum idem_err
@@ -162,20 +173,21 @@ idem_store_sweep(struct idem_store *s, int64_t now_ms, int64_t unknown_ttl_ms,
     size_t max, struct idem_sweep *sweep)
 {
 	assert(max > 0);
-	return s->backend->sweep(s->self, now_ms, unknown_ttl_ms, max, sweep);
+	return tell(s->log, s->backend->sweep(s->self, now_ms, unknown_ttl_ms,
+	    max, sweep));
 }
 
 enum idem_err
 idem_store_room(struct idem_store *s, struct idem_room *out)
 {
-	return s->backend->room(s->self, out);
+	return tell(s->log, s->backend->room(s->self, out));
 }
 
 enum idem_err
 idem_store_check(struct idem_store *s, uint64_t *nbad)
 {
 	*nbad = 0;
-	return s->backend->check(s->self, nbad);
+	return tell(s->log, s->backend->check(s->self, nbad));
 }
 
 enum idem_err
