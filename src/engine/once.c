@@ -9,9 +9,14 @@ static enum idem_err
 set_refusal(struct walk *w)
 {
 	const struct walk_judge judge = walk_judge(w);
+	enum idem_err err;
 
-	if (walk_effect(w->e, &judge, w->said, w->call->res) == IDEM_DONE)
-		return walk_set_answer(w);
+	if (walk_effect(w->e, &judge, w->said, w->call->res) == IDEM_DONE) {
+		if ((err = walk_set_answer(w)) != IDEM_OK)
+			walk_log(w, IDEM_ERROR, "the answer cannot be kept",
+			    idem_strerror(err));
+		return err;
+	}
 	/* The key may still be another's: ask, and change nothing. */
 	walk_set_apply(w, WALK_APPLY_NOTHING);
 	return IDEM_OK;

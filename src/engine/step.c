@@ -27,9 +27,13 @@ walk_log(const struct walk *w, enum idem_level level, const char *what,
 static bool
 check_answer(struct walk *w)
 {
+	enum idem_err err;
+
 	answer_drop_own_fields(w->call->res);
-	if (idem_response_err(w->call->res) == IDEM_OK)
+	if ((err = idem_response_err(w->call->res)) == IDEM_OK)
 		return true;
+	walk_log(w, IDEM_ERROR, "the handler's answer cannot be given",
+	    idem_strerror(err));
 	idem_call_problem(w->call, IDEM_P_INTERNAL);
 	return false;
 }
@@ -39,14 +43,17 @@ walk_prepare(struct walk *w)
 {
 	const struct idem_handler *handler = w->call->handler;
 	struct idem_buf *input = &w->e->input;
+	enum idem_err err;
 
 	w->said = IDEM_BY_STATUS;
 	idem_buf_reset(input);
 	if (handler->prepare == NULL ||
 	    handler->prepare(w->e->app, w->call, input, w->call->res)) {
 		assert(handler->work != NULL || handler->commit != NULL);
-		if (idem_buf_err(input) == IDEM_OK)
+		if ((err = idem_buf_err(input)) == IDEM_OK)
 			return true;
+		walk_log(w, IDEM_ERROR, "the handler's input cannot be made",
+		    idem_strerror(err));
 		idem_call_problem(w->call, IDEM_P_INTERNAL);
 		w->said = IDEM_NONE;
 	} else if (!check_answer(w)) {

@@ -28,6 +28,14 @@ walk_refuse(struct walk *w, enum idem_problem problem,
 }
 
 bool
+walk_no_memory(struct walk *w)
+{
+	walk_log(w, IDEM_ERROR, "refused before the store was asked",
+	    idem_strerror(IDEM_ENOMEM));
+	return walk_refuse(w, IDEM_P_STORE_UNAVAILABLE, IDEM_O_REFUSED);
+}
+
+bool
 walk_failed(struct walk *w, enum idem_err err)
 {
 	/* An answer that a commit() made and that is none. */
