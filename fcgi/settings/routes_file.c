@@ -48,11 +48,17 @@ complain(const struct reading *r, const char *what)
 static enum idem_err
 end_block(struct reading *r)
 {
+	enum idem_err err;
+
 	if (r->in_block)
 		idem_buf_put(&r->routes->list, &r->route, sizeof r->route);
 	r->in_block = false;
-	return idem_buf_err(&r->routes->list) == IDEM_OK ? IDEM_OK :
-	    complain(r, "there are too many blocks");
+	err = idem_buf_err(&r->routes->list);
+	if (err == IDEM_ETOOBIG)
+		return complain(r, "there are too many blocks");
+	if (err != IDEM_OK)
+		(void)complain(r, idem_strerror(err));
+	return err;
 }
 
 static bool
