@@ -3,6 +3,7 @@
  * own.
  */
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -116,9 +117,9 @@ next(void *arg, struct idem_span *bytes)
 	if (t->pump.nwritten > 0)
 		idem_buf_reset(&t->out);
 	put_body(t);
+	assert(idem_buf_err(&t->out) == IDEM_OK); /* make_begin() made room */
 	*bytes = idem_buf_span(&t->out);
-	/* Without memory it breaks off here, and the application sees that. */
-	return idem_buf_err(&t->out) == IDEM_OK;
+	return true;
 }
 
 static void
@@ -206,18 +207,31 @@ end_of(const struct talk *t, enum pump_end end)
 	    reply_is_whole(reply) ? BACKEND_WHOLE : BACKEND_BROKEN;
 }
 
+/* All memory for the request is had before its first byte goes out: where the
+ * body broke off, the application would wait for its rest. */
+static enum idem_err
+make_begin(struct talk *t)
+{
+	size_t some = t->body.n < WIRE_BODY_MAX ? t->body.n : WIRE_BODY_MAX;
+
+	idem_buf_init(&t->out, 2 * WIRE_PARAMS_MAX);
+	wire_put_begin(&t->out, t->job->vars);
+	(void)idem_buf_room(&t->out, some + 2 * WIRE_HEAD_BYTES);
+	return idem_buf_err(&t->out);
+}
+
 enum backend_end
 backend_fcgi(const struct backend_place *place, const struct backend_job *job)
 {
 	struct talk t = { .job = job, .body = job->body };
 	enum backend_end end = BACKEND_NOTHING;
+	enum idem_err err;
 	int fd = -1;
 
-	idem_buf_init(&t.out, 2 * WIRE_PARAMS_MAX);
-	wire_put_begin(&t.out, job->vars);
-	if (idem_buf_err(&t.out) != IDEM_OK) {
+	if ((err = make_begin(&t)) != IDEM_OK) {
 		idem_log(job->log, IDEM_ERROR, "request=%s: its variables do "
-		    "not fit: %s", job->request_id, idem_strerror(t.out.err));
+		    "not fit: %s", job->request_id, idem_strerror(err));
+		job->reply->err = err;
 	} else if ((fd = open_connection(place, job->timeout_ms)) < 0) {
 		idem_log(job->log, IDEM_ERROR, "request=%s: connect to %s: %s",
 		    job->request_id, place->name, strerror(errno));

@@ -51,6 +51,15 @@ errand_read_body(void *arg, struct idem_call *call)
 	return err;
 }
 
+/* The application does not get the request, for an error of our own. */
+static void
+refuse(struct errand *e, const char *what, enum idem_err err)
+{
+	idem_log(e->guard->log, IDEM_ERROR, "request=%s: %s: %s",
+	    e->request_id, what, idem_strerror(err));
+	idem_call_problem(&e->call, IDEM_P_INTERNAL);
+}
+
 /* For a request without a key nobody may have read it yet, and its length is
  * the application's business.  false: *res says why it does not get it. */
 static bool
@@ -73,7 +82,7 @@ have_body(struct errand *e)
 			idem_call_problem(&e->call, rows[i].problem);
 			return false;
 		}
-	idem_call_problem(&e->call, IDEM_P_INTERNAL);
+	refuse(e, "its body", err);
 	return false;
 }
 
@@ -211,9 +220,10 @@ broken(struct errand *e, const struct reply *r)
 	bool ours = r->err != IDEM_OK && r->err != IDEM_ESYNTAX;
 
 	idem_log(e->guard->log, IDEM_ERROR, "request=%s: the application's "
-	    "answer %s", e->request_id, r->err == IDEM_ESYNTAX ?
-	    "is none of a CGI program" : ours ? idem_strerror(r->err) :
-	    r->empty ? "did not come" : "broke off");
+	    "answer %s%s", e->request_id, r->err == IDEM_ESYNTAX ?
+	    "is none of a CGI program" : ours ? "cannot be taken: " :
+	    r->empty ? "did not come" : "broke off",
+	    ours ? idem_strerror(r->err) : "");
 	return problem(e, ours ? IDEM_P_INTERNAL : IDEM_P_BACKEND_BROKEN,
 	    IDEM_HOLD);
 }
@@ -267,7 +277,8 @@ judge(struct errand *e, enum backend_end end, const struct reply *r)
 	case BACKEND_WHOLE:
 		return whole(e);
 	case BACKEND_NOTHING:
-		return problem(e, IDEM_P_BACKEND_UNREACHABLE, IDEM_NONE);
+		return problem(e, r->err == IDEM_OK ?
+		    IDEM_P_BACKEND_UNREACHABLE : IDEM_P_INTERNAL, IDEM_NONE);
 	case BACKEND_BROKEN:
 		return broken(e, r);
 	case BACKEND_LATE:
@@ -306,12 +317,15 @@ work(void *app, struct idem_call *call, struct idem_buf *input,
 		.die_with_us = call->policy->retry_unknown, .reply = &reply,
 		.log = g->log, .request_id = e->request_id };
 	enum idem_effect effect;
+	enum idem_err err;
 
 	(void)input; /* there is no prepare() and no commit() */
 	if (!have_body(e))
 		return IDEM_NONE;
-	if (make_variables(e, &job.vars) != IDEM_OK)
-		return problem(e, IDEM_P_INTERNAL, IDEM_NONE);
+	if ((err = make_variables(e, &job.vars)) != IDEM_OK) {
+		refuse(e, "its variables", err);
+		return IDEM_NONE;
+	}
 	job.body = e->req.body;
 	reply_init(&reply, res);
 	reply.head_only = span_eq(e->req.var[IDEM_VAR_METHOD],

@@ -26,7 +26,7 @@ struct reply {
 	bool empty;          /* not one byte came */
 	uint64_t nbody;      /* bytes passed on */
 	enum idem_err err;   /* IDEM_ESYNTAX: no answer of a program; else of
-	                      * begin() or put() */
+	                      * begin() or put(), or of what was to be asked */
 	struct idem_buf raw; /* the head, until it is complete; owned */
 	size_t scanned;
 };
