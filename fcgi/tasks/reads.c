@@ -77,8 +77,7 @@ reads_list(struct turn *t)
 	err = task_query_parse(idem_request_query(&t->req), &tag, &faults,
 	    &query);
 	if (faults_end(&faults))
-		turn_problem(t, t->call.res, IDEM_P_VALIDATION, IDEM_ABSENT,
-		    idem_buf_span(&out));
+		turn_faults(t, t->call.res, &out);
 	else if (err != IDEM_OK)
 		turn_failed(t, t->call.res, err);
 	else

@@ -107,8 +107,7 @@ read_body(struct turn *t, enum validate_form form, struct idem_buf *text,
 		err = validate_task(json, form, &t->service->plain, text,
 		    &faults, change);
 	if (faults_end(&faults))
-		turn_problem(t, res, IDEM_P_VALIDATION, IDEM_ABSENT,
-		    idem_buf_span(&out));
+		turn_faults(t, res, &out);
 	else if (err != IDEM_OK)
 		turn_failed(t, res, err);
 	idem_buf_free(&out);

@@ -38,3 +38,16 @@ turn_failed(struct turn *t, struct idem_response *res, enum idem_err err)
 	turn_problem(t, res, memory ? IDEM_P_INTERNAL :
 	    IDEM_P_STORE_UNAVAILABLE, IDEM_ABSENT, IDEM_ABSENT);
 }
+
+void
+turn_faults(struct turn *t, struct idem_response *res,
+    const struct idem_buf *faults)
+{
+	enum idem_err err = idem_buf_err(faults);
+
+	if (err == IDEM_OK)
+		turn_problem(t, res, IDEM_P_VALIDATION, IDEM_ABSENT,
+		    idem_buf_span(faults));
+	else
+		turn_failed(t, res, err);
+}

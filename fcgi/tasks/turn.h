@@ -40,6 +40,10 @@ void turn_problem(struct turn *t, struct idem_response *res,
     enum idem_problem problem, struct idem_span detail,
     struct idem_span members);
 
+/* The problem of values that are wrong: faults is what faults_end() left. */
+void turn_faults(struct turn *t, struct idem_response *res,
+    const struct idem_buf *faults);
+
 /* The problem that tells of an error of the store or of memory. */
 void turn_failed(struct turn *t, struct idem_response *res, enum idem_err err);
 
