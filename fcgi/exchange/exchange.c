@@ -215,13 +215,20 @@ send_head(struct exchange *x, const struct idem_response *res,
 	return x->write(x->arg, head->p, head->n);
 }
 
+/* Only a head that is longer than any of ours takes memory. */
 enum idem_err
 exchange_head(struct exchange *x, const struct idem_response *res,
     size_t max_bytes, const uint64_t *length_bytes)
 {
+	char memory[EXCHANGE_HEAD_MAX];
 	struct idem_buf head;
 	enum idem_err err;
 
+	idem_buf_over(&head, memory, sizeof memory < max_bytes ?
+	    sizeof memory : max_bytes);
+	err = send_head(x, res, length_bytes, &head);
+	if (idem_buf_err(&head) != IDEM_ETOOBIG)
+		return err;
 	idem_buf_init(&head, max_bytes);
 	err = send_head(x, res, length_bytes, &head);
 	idem_buf_free(&head);
@@ -243,4 +250,12 @@ exchange_answer(struct exchange *x, const struct idem_request *req,
 	    exchange_has_body(req, res->status))
 		err = x->write(x->arg, res->body.p, res->body.n);
 	return err;
+}
+
+void
+exchange_last_init(struct exchange_last *last)
+{
+	last->res = (struct idem_response){ .status = 0 };
+	idem_buf_over(&last->res.fields, last->fields, sizeof last->fields);
+	idem_buf_over(&last->res.body, last->body, sizeof last->body);
 }

@@ -83,6 +83,16 @@ IDEM_MUST_CHECK enum idem_err
 exchange_head(struct exchange *x, const struct idem_response *res,
     size_t max_bytes, const uint64_t *length_bytes);
 
+/*
+ * A response on memory of the caller's own: a problem in it can be made and
+ * sent where there is no other memory.  res must not be freed.
+ */
+struct exchange_last {
+	struct idem_response res;
+	char fields[EXCHANGE_HEAD_MAX], body[4096];
+};
+void exchange_last_init(struct exchange_last *last);
+
 /* May a body follow the head of this answer? */
 bool exchange_has_body(const struct idem_request *req, unsigned status);
 

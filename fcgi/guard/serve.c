@@ -23,17 +23,23 @@ name_request(struct errand *e)
 	    e->request_id);
 }
 
-/* The settings of its route; a path that cannot be decoded has none. */
-static void
+/* The settings of its route; a path that cannot be decoded has none.  Without
+ * memory nobody knows, and the process's own may protect less. */
+static enum idem_err
 find_route(struct errand *e)
 {
 	struct guard *g = e->guard;
+	enum idem_err err = idem_request_path(&e->req, g->settings->base,
+	    &g->path);
 
-	if (idem_request_path(&e->req, g->settings->base, &g->path) == IDEM_OK)
+	if (err == IDEM_ENOMEM)
+		return err;
+	if (err == IDEM_OK)
 		e->route = routes_find(&g->routes, e->req.var[IDEM_VAR_METHOD],
 		    idem_buf_span(&g->path));
 	if (e->route != NULL)
 		e->settings = &e->route->settings;
+	return IDEM_OK;
 }
 
 /* Not IDEM_OK: the answer can only be 500, in the program's own settings. */
@@ -50,14 +56,17 @@ begin(struct errand *e, struct guard *g, struct exchange *x)
 	err = idem_request_init(&e->req, x->vars, &g->target);
 	name_request(e);
 	e->call.request_id = e->request_id;
+	if (err == IDEM_OK) {
+		e->call.instance = idem_request_raw_path(&e->req);
+		e->call.who = idem_audience_of(&e->req,
+		    g->settings->policy.lang);
+		err = find_route(e);
+	}
 	if (err != IDEM_OK) {
 		idem_log(g->log, IDEM_ERROR, "request=%s: its variables: %s",
 		    e->request_id, idem_strerror(err));
 		return err;
 	}
-	e->call.instance = idem_request_raw_path(&e->req);
-	e->call.who = idem_audience_of(&e->req, g->settings->policy.lang);
-	find_route(e);
 	if (e->req.overrides) {
 		if ((err = settings_request(e->settings, g->log, x->vars,
 		    &e->own)) != IDEM_OK)
@@ -133,16 +142,6 @@ add_own_fields(struct errand *e)
 		cors_expose(e->settings->cors_origins, &e->req, res);
 }
 
-static void
-fail_to_answer(struct errand *e, enum idem_err err)
-{
-	idem_log(e->guard->log, IDEM_ERROR, "request=%s: the answer could not "
-	    "be made: %s", e->request_id, idem_strerror(err));
-	idem_call_problem(&e->call, IDEM_P_INTERNAL);
-	e->answered = false;
-	add_own_fields(e);
-}
-
 /* The body: in *res, or in the spool. */
 static enum idem_err
 find_body(struct errand *e, struct idem_span *body)
@@ -171,6 +170,28 @@ send_once(struct errand *e)
 	    e->x->write(e->x->arg, body.p, body.n) : IDEM_OK;
 }
 
+/* Nothing went out, and something has to, whatever memory there is. */
+static enum idem_err
+fail_to_answer(struct errand *e, enum idem_err why)
+{
+	struct idem_response *res = e->call.res;
+	struct exchange_last last;
+	enum idem_err err;
+
+	idem_log(e->guard->log, IDEM_ERROR, "request=%s: the answer could not "
+	    "be made: %s", e->request_id, idem_strerror(why));
+	exchange_last_init(&last);
+	e->call.res = &last.res;
+	idem_call_problem(&e->call, IDEM_P_INTERNAL);
+	e->answered = false;
+	add_own_fields(e);
+	err = send_once(e);
+	e->call.res = res;
+	idem_response_reset(res);
+	res->status = last.res.status;
+	return err;
+}
+
 static void
 send_answer(struct errand *e)
 {
@@ -180,11 +201,8 @@ send_answer(struct errand *e)
 		return;
 	add_own_fields(e);
 	err = send_once(e);
-	if (err != IDEM_OK && err != IDEM_EIO) {
-		/* nothing went out, and something has to */
-		fail_to_answer(e, err);
-		err = send_once(e);
-	}
+	if (err != IDEM_OK && err != IDEM_EIO)
+		err = fail_to_answer(e, err);
 	if (err != IDEM_OK)
 		idem_log(e->guard->log, IDEM_WARN, "request=%s: the answer "
 		    "could not be sent: %s", e->request_id,

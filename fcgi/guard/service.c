@@ -137,6 +137,13 @@ init(struct guard *g, const struct settings *settings,
 	spool_init(&g->answer, folder);
 }
 
+static enum idem_err
+cannot_begin(const struct idem_log *log, enum idem_err err)
+{
+	idem_log(log, IDEM_ERROR, "cannot begin: %s", idem_strerror(err));
+	return err;
+}
+
 enum idem_err
 guard_open(const struct settings *settings, const struct idem_log *log,
     void **app)
@@ -145,7 +152,7 @@ guard_open(const struct settings *settings, const struct idem_log *log,
 	enum idem_err err;
 
 	if (g == NULL)
-		return IDEM_ENOMEM;
+		return cannot_begin(log, IDEM_ENOMEM);
 	await_children();
 	init(g, settings, log);
 	if ((err = find_place(g)) != IDEM_OK ||
@@ -154,7 +161,7 @@ guard_open(const struct settings *settings, const struct idem_log *log,
 	    (err = idem_engine_init(&g->engine,
 	    max_bytes(&settings->policy))) != IDEM_OK) {
 		guard_close(g);
-		return err;
+		return cannot_begin(log, err);
 	}
 	keeper_open(&g->keeper);
 	*app = g;

@@ -207,22 +207,21 @@ refuse_request(void *arg, struct exchange *x)
 {
 	struct idem_problem_note note = { .base = IDEM_LIT("about:") };
 	struct front *f = arg;
-	struct idem_response res;
+	struct exchange_last last;
 	struct idem_request req;
 	struct idem_buf scratch;
 
 	idem_buf_init(&scratch, OUTPUT_BYTES);
-	idem_response_init(&res, OUTPUT_BYTES);
+	exchange_last_init(&last);
 	if (idem_request_init(&req, x->vars, &scratch) == IDEM_OK) {
 		note.base = f->settings.policy.problem_base;
 		note.instance = span_first(req.target,
 		    span_find(req.target, '?'));
-		idem_problem_write(&res, IDEM_P_INTERNAL,
-		    idem_audience_of(&req, f->settings.policy.lang), &note);
-		if (exchange_answer(x, &req, &res) != IDEM_OK)
-			idem_log(&f->log, IDEM_INFO, "the web server is gone");
 	}
-	idem_response_free(&res);
+	idem_problem_write(&last.res, IDEM_P_INTERNAL,
+	    idem_audience_of(&req, f->settings.policy.lang), &note);
+	if (exchange_answer(x, &req, &last.res) != IDEM_OK)
+		idem_log(&f->log, IDEM_INFO, "the web server is gone");
 	idem_buf_free(&scratch);
 }
 

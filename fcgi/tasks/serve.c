@@ -98,13 +98,26 @@ add_own_fields(struct turn *t)
 		cors_expose(t->settings->cors_origins, &t->req, res);
 }
 
-static void
-fail_to_answer(struct turn *t, enum idem_err err)
+/* Nothing went out, and something has to, whatever memory there is. */
+static enum idem_err
+fail_to_answer(struct turn *t, enum idem_err why)
 {
+	struct idem_response *res = t->call.res;
+	struct exchange_last last;
+	enum idem_err err;
+
 	idem_log(t->service->log, IDEM_ERROR,
 	    "request %s: the answer could not be made: %s", t->request_id,
-	    idem_strerror(err));
-	turn_problem(t, t->call.res, IDEM_P_INTERNAL, IDEM_ABSENT, IDEM_ABSENT);
+	    idem_strerror(why));
+	exchange_last_init(&last);
+	t->call.res = &last.res;
+	turn_problem(t, &last.res, IDEM_P_INTERNAL, IDEM_ABSENT, IDEM_ABSENT);
+	add_own_fields(t);
+	err = exchange_answer(t->x, &t->req, &last.res);
+	t->call.res = res;
+	idem_response_reset(res);
+	res->status = last.res.status;
+	return err;
 }
 
 static void
@@ -113,16 +126,12 @@ send_answer(struct turn *t)
 	struct idem_response *res = t->call.res;
 	enum idem_err err = idem_response_err(res);
 
-	if (err != IDEM_OK)
-		fail_to_answer(t, err);
-	add_own_fields(t);
-	err = exchange_answer(t->x, &t->req, res);
-	if (err != IDEM_OK && err != IDEM_EIO) {
-		/* nothing went out, and something has to */
-		fail_to_answer(t, err);
+	if (err == IDEM_OK) {
 		add_own_fields(t);
 		err = exchange_answer(t->x, &t->req, res);
 	}
+	if (err != IDEM_OK && err != IDEM_EIO)
+		err = fail_to_answer(t, err);
 	if (err != IDEM_OK)
 		idem_log(t->service->log, IDEM_WARN,
 		    "request %s: the answer could not be sent: %s",

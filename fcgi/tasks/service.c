@@ -23,6 +23,13 @@ max_bytes(const struct idem_policy *p)
 	    p->max_body_bytes : ANSWER_MAX_BYTES;
 }
 
+static enum idem_err
+cannot_begin(const struct idem_log *log, enum idem_err err)
+{
+	idem_log(log, IDEM_ERROR, "cannot begin: %s", idem_strerror(err));
+	return err;
+}
+
 enum idem_err
 service_open(const struct settings *settings, const struct idem_log *log,
     void **app)
@@ -31,7 +38,7 @@ service_open(const struct settings *settings, const struct idem_log *log,
 	enum idem_err err;
 
 	if (s == NULL)
-		return IDEM_ENOMEM;
+		return cannot_begin(log, IDEM_ENOMEM);
 	s->settings = settings;
 	s->log = log;
 	s->engine = (struct idem_engine){
@@ -55,7 +62,7 @@ service_open(const struct settings *settings, const struct idem_log *log,
 	if ((err = idem_engine_init(&s->engine, max_bytes(&settings->policy)))
 	    != IDEM_OK) {
 		service_close(s);
-		return err;
+		return cannot_begin(log, err);
 	}
 	keeper_open(&s->keeper);
 	*app = s;
