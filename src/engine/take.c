@@ -39,7 +39,7 @@ refuse_body(struct walk *w)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		if (w->body_err == rows[i].err)
 			return walk_refuse(w, rows[i].problem, IDEM_O_REFUSED);
-	return walk_no_memory(w);
+	return walk_cannot(w, w->body_err);
 }
 
 /* A body that is too long or has no good length costs nobody an error who sent
@@ -68,7 +68,7 @@ look_at_json(struct walk *w)
 		return true;
 	w->json_asked = true;
 	return idem_fingerprint_json(&w->e->fp, call->req->body,
-	    &call->canonical) == IDEM_OK || walk_no_memory(w);
+	    &call->canonical) == IDEM_OK || walk_cannot(w, IDEM_ENOMEM);
 }
 
 /* Is there a promise, kept or broken, that must not go unanswered? */
@@ -128,7 +128,7 @@ try_place(struct walk *w, struct idem_span word)
 			    IDEM_O_REFUSED);
 	}
 	if (idem_buf_err(&w->e->key) == IDEM_ENOMEM)
-		return walk_no_memory(w);
+		return walk_cannot(w, IDEM_ENOMEM);
 	w->call->keyed = found == KEY_PLACE_FOUND &&
 	    idem_buf_err(&w->e->key) == IDEM_OK;
 	w->place = word;
@@ -209,7 +209,7 @@ take_fingerprint(struct walk *w)
 
 	return idem_fingerprint_selected(&w->e->fp, w->call->req, &sel,
 	    w->op.fingerprint, &w->call->canonical) == IDEM_OK ||
-	    walk_no_memory(w);
+	    walk_cannot(w, IDEM_ENOMEM);
 }
 
 bool
@@ -227,7 +227,7 @@ take_identity(struct walk *w)
 	if (!take_fingerprint(w))
 		return false;
 	if (make_id(w, &scope) != IDEM_OK)
-		return walk_no_memory(w);
+		return walk_cannot(w, IDEM_ENOMEM);
 	memcpy(w->call->id, w->op.id, sizeof w->call->id);
 	w->call->has_id = true;
 	return true;

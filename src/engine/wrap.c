@@ -28,10 +28,10 @@ walk_refuse(struct walk *w, enum idem_problem problem,
 }
 
 bool
-walk_no_memory(struct walk *w)
+walk_cannot(struct walk *w, enum idem_err err)
 {
 	walk_log(w, IDEM_ERROR, "refused before the store was asked",
-	    idem_strerror(IDEM_ENOMEM));
+	    idem_strerror(err));
 	return walk_refuse(w, IDEM_P_STORE_UNAVAILABLE, IDEM_O_REFUSED);
 }
 
