@@ -58,8 +58,8 @@ uint32_t walk_apply_flags(const struct walk *w);
 bool walk_refuse(struct walk *w, enum idem_problem problem,
     enum idem_outcome outcome);
 
-/* Refuse for an error of our own, before the store was asked: the log has to say
- * what the answer does not.  Always false. */
+/* Refuse for an error of our own, before the store was asked: the log says what
+ * the answer does not.  Always false. */
 bool walk_cannot(struct walk *w, enum idem_err err);
 
 /* Answer for an operation that failed: nothing happened.  Always false. */
