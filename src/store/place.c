@@ -74,6 +74,7 @@ place_advice(int err)
 		    "can be written" },
 		{ EMFILE, "raise the limit on open files" },
 		{ ENFILE, "raise the limit on open files" },
+		{ ENOMEM, "raise the limit on memory, or run fewer workers" },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -87,7 +88,7 @@ fail(const struct place *p, const char *what, int err, const char *advice)
 {
 	idem_log(p->log, IDEM_ERROR, "store %s: %s: %s: %s", p->path, what,
 	    strerror(err), advice);
-	return IDEM_ESTORE;
+	return err == ENOMEM ? IDEM_ENOMEM : IDEM_ESTORE;
 }
 
 static enum idem_err
