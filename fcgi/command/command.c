@@ -18,11 +18,12 @@ static void
 line(void *arg, enum idem_level level, const char *text)
 {
 	const int *fd = arg;
+	char memory[IDEM_LOG_MAX + 16]; /* a line may say that there is none */
 	struct idem_buf b;
 	enum idem_err err;
 
 	(void)level; /* whoever runs a command wants to read all of it */
-	idem_buf_init(&b, IDEM_LOG_MAX + 16);
+	idem_buf_over(&b, memory, sizeof memory);
 	idem_buf_puts(&b, IDEM_LIT("idem: "));
 	idem_buf_puts(&b, span_of(text));
 	idem_buf_putc(&b, '\n');
@@ -30,7 +31,6 @@ line(void *arg, enum idem_level level, const char *text)
 	if (err == IDEM_OK)
 		err = io_write(*fd, b.p, b.n);
 	(void)err; /* there is nowhere else to say it */
-	idem_buf_free(&b);
 }
 
 static int
@@ -167,24 +167,21 @@ run_bare(struct command *c, const char *argv0)
 static int
 run(struct command *c, int argc, char *const argv[])
 {
+	char memory[IDEM_BUF_PRINTF_MAX + 1];
 	struct idem_buf wrong;
 	enum idem_err err;
-	int rc;
 
-	idem_buf_init(&wrong, IDEM_BUF_PRINTF_MAX + 1);
+	idem_buf_over(&wrong, memory, sizeof memory);
 	err = options_parse(argc, argv, &c->settings, c->log, &c->options,
 	    &wrong);
 	idem_buf_putc(&wrong, '\0');
 	if (err == IDEM_EREFUSED)
-		rc = COMMAND_SETTING;
-	else if (err != IDEM_OK)
-		rc = usage(c, wrong.p == NULL ? "wrong usage" : wrong.p);
-	else if (c->options.command != NULL)
-		rc = run_command(c, argv[0]);
-	else
-		rc = run_bare(c, argv[0]);
-	idem_buf_free(&wrong);
-	return rc;
+		return COMMAND_SETTING;
+	if (err != IDEM_OK)
+		return usage(c, idem_buf_err(&wrong) != IDEM_OK ?
+		    "wrong usage" : wrong.p);
+	return c->options.command != NULL ? run_command(c, argv[0]) :
+	    run_bare(c, argv[0]);
 }
 
 /* Output that did not arrive is a failure: `idem stats > /full/disk`. */

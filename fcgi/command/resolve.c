@@ -48,6 +48,7 @@ read_header(struct command *c, const char *line, struct idem_response *res)
 {
 	struct idem_span text = span_of(line), name, value;
 	size_t colon = span_find(text, ':');
+	enum idem_err err;
 
 	name = span_first(text, colon);
 	value = colon == text.n ? IDEM_ABSENT :
@@ -58,7 +59,9 @@ read_header(struct command *c, const char *line, struct idem_response *res)
 		return complain(c, "--header", line, "a replay does not carry "
 		    "this one; IDEM_KEEP_HEADERS names more");
 	idem_response_field(res, name, value);
-	if (idem_response_err(res) != IDEM_OK ||
+	err = idem_response_err(res);
+	/* that there was no memory is said when the answer is made of it */
+	if ((err != IDEM_OK && err != IDEM_ENOMEM) ||
 	    res->fields.n > FIELDS_MAX_BYTES)
 		return complain(c, "--header", line, "a line end in it, or all "
 		    "of them are too long");

@@ -53,7 +53,7 @@ put_var(struct idem_buf *b, const struct idem_scope_rule *rule,
 
 /* SOURCE=value.  Without --scope: anonymous, with a request that says nothing.
  * *var holds what *out borrows. */
-static bool
+static enum idem_err
 find_scope(const char *text, struct idem_buf *var, struct idem_scope *out)
 {
 	struct idem_span word = span_of(text);
@@ -63,23 +63,25 @@ find_scope(const char *text, struct idem_buf *var, struct idem_scope *out)
 	const char *vars[2] = { NULL, NULL };
 	struct idem_request req;
 	struct idem_buf scratch;
-	bool found;
+	enum idem_err err;
 
 	if (text != NULL) {
 		if (equals == word.n || source.n == 0 ||
 		    (!span_eq(source, IDEM_LIT("Authorization")) &&
 		    idem_scope_rule_parse(source, &rule) != IDEM_OK))
-			return false;
+			return IDEM_ESYNTAX;
 		put_var(var, &rule, span_from(word, equals + 1));
-		if (idem_buf_err(var) != IDEM_OK)
-			return false;
+		if ((err = idem_buf_err(var)) != IDEM_OK)
+			return err;
 		vars[0] = var->p;
 	}
 	idem_buf_init(&scratch, VAR_BYTES);
-	found = idem_request_init(&req, vars, &scratch) == IDEM_OK &&
-	    idem_scope_find(&rule, &req, out) == (text != NULL);
+	err = idem_request_init(&req, vars, &scratch);
+	if (err == IDEM_OK && idem_scope_find(&rule, &req, out) !=
+	    (text != NULL))
+		err = IDEM_ESYNTAX;
 	idem_buf_free(&scratch);
-	return found;
+	return err;
 }
 
 static enum idem_err
@@ -105,7 +107,7 @@ by_key(struct command *c, struct target *out)
 	struct idem_scope scope;
 	struct idem_key key;
 	struct idem_buf var;
-	enum idem_err err = IDEM_ESYNTAX;
+	enum idem_err err;
 
 	if (idem_key_parse(span_of(c->options.value[OPT_KEY]), &key) !=
 	    IDEM_OK) {
@@ -115,13 +117,18 @@ by_key(struct command *c, struct target *out)
 		return COMMAND_USAGE;
 	}
 	idem_buf_init(&var, VAR_BYTES);
-	if (find_scope(scope_text, &var, &scope))
+	if ((err = find_scope(scope_text, &var, &scope)) == IDEM_OK)
 		err = hash(&scope, &key, id);
 	idem_buf_free(&var);
 	if (err == IDEM_OK) {
 		hex_lower(id, sizeof id, out->digits);
 		out->n = TARGET_DIGITS;
 		return COMMAND_FINE;
+	}
+	if (err == IDEM_ENOMEM) {
+		idem_log(c->log, IDEM_ERROR, "the record's id: %s",
+		    idem_strerror(err));
+		return COMMAND_FAILED;
 	}
 	idem_log(c->log, IDEM_ERROR, "--scope: wanted is REMOTE_USER=value, "
 	    "cookie:NAME=value, header:NAME=value, param:NAME=value or "

@@ -43,13 +43,17 @@ environment(void)
 /* --- printing --------------------------------------------------------- */
 
 static int
-print(struct idem_buf *out, int fd, int status)
+print(const struct front *f, struct idem_buf *out, int fd, int status)
 {
-	if (idem_buf_err(out) != IDEM_OK ||
-	    io_write(fd, out->p, out->n) != IDEM_OK)
-		status = EX_IOERR;
+	enum idem_err err = idem_buf_err(out);
+
+	if (err == IDEM_OK)
+		err = io_write(fd, out->p, out->n);
+	if (err != IDEM_OK)
+		idem_log(&f->log, IDEM_ERROR, "cannot write the output: %s",
+		    idem_strerror(err));
 	idem_buf_free(out);
-	return status;
+	return err == IDEM_OK ? status : EX_IOERR;
 }
 
 static int
@@ -60,7 +64,7 @@ print_help(const struct front *f, int fd, int status)
 	idem_buf_init(&out, OUTPUT_BYTES);
 	arguments_help(f->program->name, f->program->summary, f->program->id,
 	    &out);
-	return print(&out, fd, status);
+	return print(f, &out, fd, status);
 }
 
 static int
@@ -70,7 +74,7 @@ print_version(const struct front *f)
 
 	idem_buf_init(&out, OUTPUT_BYTES);
 	version_put(&out, f->program->name);
-	return print(&out, STDOUT_FILENO, EX_OK);
+	return print(f, &out, STDOUT_FILENO, EX_OK);
 }
 
 static int
@@ -80,7 +84,7 @@ print_settings(const struct front *f)
 
 	idem_buf_init(&out, OUTPUT_BYTES);
 	settings_print(&f->settings, &out);
-	return print(&out, STDOUT_FILENO, EX_OK);
+	return print(f, &out, STDOUT_FILENO, EX_OK);
 }
 
 /* --- settings --------------------------------------------------------- */
