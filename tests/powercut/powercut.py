@@ -232,8 +232,8 @@ def main():
     total = collections.Counter()
     failed = prove_the_check(seed)
     nloads = max(len(KINDS), -(-rounds // DISKS_OF_A_LOAD))
-    one(GROWTH, seed, max(DISKS_OF_GROWTH, rounds // 100), total, rounds)
-    one(WEB, seed, max(DISKS_OF_WEB, rounds // 200), total, rounds)
+    one(GROWTH, seed, max(DISKS_OF_GROWTH, rounds // 500), total, rounds)
+    one(WEB, seed, max(DISKS_OF_WEB, rounds // 500), total, rounds)
     for i in range(max(2, nloads // 5)):
         one(COPIES[0], seed + i, DISKS_OF_A_COPY, total, rounds)
     for i in range(nloads):
