@@ -13,16 +13,12 @@
  * A write is logged before it is made, since from then on it may be on the
  * disk, and its end after it came back, since only then does a flush cover it.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record.h"
