@@ -15,7 +15,8 @@ import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SECONDS = 300       # for one class; then it is stopped and has failed
+# For one class; then it is stopped and has failed.
+SECONDS = 300 * int(os.environ.get("IDEM_SLOW", "1"))
 
 
 def every_test(suite):

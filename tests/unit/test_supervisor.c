@@ -44,8 +44,11 @@ struct fixture {
 static void
 say(const struct fixture *f, char what)
 {
-	const struct word w = { what, getpid() };
+	struct word w;
 
+	memset(&w, 0, sizeof w); /* between its members, too */
+	w.what = what;
+	w.pid = getpid();
 	if (io_write(f->say, &w, sizeof w) != IDEM_OK)
 		_exit(99);
 }

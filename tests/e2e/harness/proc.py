@@ -3,7 +3,9 @@ import os
 import signal
 import time
 
-SECONDS = 20
+# How many times slower the programs are: make valgrind.
+SLOW = int(os.environ.get("IDEM_SLOW", "1"))
+SECONDS = 20 * SLOW
 
 
 def wait_until(happened, what, seconds=SECONDS):
@@ -27,29 +29,32 @@ def alive(pid):
         return False
 
 
+def program_of(pid):
+    """The path that the process runs; under `make valgrind` it stands among
+    valgrind's options."""
+    try:
+        exe = os.readlink("/proc/%d/exe" % pid)
+        if "/valgrind/" not in exe:
+            return exe[:-len(" (deleted)")] if exe.endswith(
+                " (deleted)") else exe
+        with open("/proc/%d/cmdline" % pid, encoding="latin-1") as file:
+            for word in file.read().split("\0"):
+                if word.startswith("--xml-user-comment="):
+                    return word.partition("=")[2]
+    except OSError:
+        pass
+    return None
+
+
 def runs(pid, program):
     """Does the process run this very path?"""
-    try:
-        return os.readlink("/proc/%d/exe" % pid) in (
-            program, program + " (deleted)")
-    except OSError:
-        return False
+    return program_of(pid) == program
 
 
 def running(*programs):
     """The pids of the processes that run these very paths, in order."""
-    pids, paths = [], set(programs)
-    paths.update(program + " (deleted)" for program in programs)
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        try:
-            exe = os.readlink("/proc/%s/exe" % name)
-        except OSError:
-            continue
-        if exe in paths:
-            pids.append(int(name))
-    return sorted(pids)
+    return sorted(int(name) for name in os.listdir("/proc")
+                  if name.isdigit() and program_of(int(name)) in programs)
 
 
 def parent_of(pid):
