@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@
 #include "base/text.h"
 
 #define FDS_MAX 1024 /* descriptors looked at */
-#define DISK_FULL_BYTES 65536
+#define NEAR_BYTES 65536 /* to the end of the disk, or of a limit */
 /* LMDB's page: a number, eight bytes, and in a head page the magic. */
 #define HEAD_BYTES 512 /* what LMDB looks at */
 #define HEAD_MAGIC UINT32_C(0xbeefc0de)
@@ -160,10 +161,26 @@ datafile_reach(int fd, off_t end)
 }
 
 bool
-datafile_disk_full(int fd)
+datafile_may_grow(int fd, off_t end, uint64_t bytes)
 {
 	struct statvfs fs;
+	struct rlimit limit;
 
-	return fstatvfs(fd, &fs) == 0 &&
-	    fs.f_bavail < DISK_FULL_BYTES / fs.f_frsize;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < (rlim_t)end)
+		return false;
+	return fstatvfs(fd, &fs) != 0 || fs.f_bavail >= bytes / fs.f_frsize;
+}
+
+int
+datafile_why_short(int fd)
+{
+	struct stat st;
+	struct statvfs fs;
+
+	if (fstatvfs(fd, &fs) == 0 &&
+	    fs.f_bavail < NEAR_BYTES / fs.f_frsize)
+		return ENOSPC;
+	return fstat(fd, &st) == 0 &&
+	    !datafile_may_grow(fd, st.st_size + NEAR_BYTES, 0) ? EFBIG : EIO;
 }

@@ -48,8 +48,11 @@ bool datafile_ends_before(int fd, off_t end);
  */
 int datafile_reach(int fd, off_t end);
 
-/* Is there next to no room left on its disk?  A write that finds room for a
- * part of it fails, in LMDB's words, with EIO. */
-bool datafile_disk_full(int fd);
+/* As far as one can see: may it end there, and has its disk that many bytes? */
+bool datafile_may_grow(int fd, off_t end, uint64_t bytes);
+
+/* A write that finds room for a part of it fails, in LMDB's words, with EIO:
+ * ENOSPC, EFBIG, or EIO where there is room. */
+int datafile_why_short(int fd);
 
 #endif

@@ -82,8 +82,8 @@ kv_commit(struct kv_txn *t)
 
 	lend_end(&t->lent);
 	t->txn = NULL;
-	if (rc == EIO && datafile_disk_full(kv_fd(t->kv)))
-		rc = ENOSPC;
+	if (rc == EIO)
+		rc = datafile_why_short(kv_fd(t->kv));
 	/* After a failed put LMDB says no more than MDB_BAD_TXN. */
 	return kv_outcome(t, "commit", rc != 0 && t->full ? MDB_MAP_FULL : rc);
 }

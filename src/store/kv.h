@@ -85,6 +85,12 @@ kv_write(struct kv *kv, bool beyond, kv_writer fn, void *arg);
  * is open.  IDEM_EFULL: it is that large already. */
 IDEM_MUST_CHECK enum idem_err kv_grow(struct kv *kv, bool beyond);
 
+/*
+ * Would a value of that many bytes find room, as far as one can see?  Grows the
+ * map for it; no transaction is open.  Walks the list of free pages.
+ */
+bool kv_has_room(struct kv *kv, uint64_t bytes);
+
 /* Flush what is visible to the disk; begins no transaction. */
 IDEM_MUST_CHECK enum idem_err kv_flush(struct kv *kv);
 

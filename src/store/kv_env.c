@@ -354,3 +354,21 @@ kv_pages(struct kv *kv, bool count_free, struct kv_pages *out)
 	kv_abort(&t);
 	return err;
 }
+
+bool
+kv_has_room(struct kv *kv, uint64_t bytes)
+{
+	MDB_envinfo info;
+	struct kv_pages pages;
+	uint64_t end;
+
+	if (kv_pages(kv, true, &pages) != IDEM_OK ||
+	    mdb_env_info(kv->env, &info) != 0)
+		return false;
+	/* A value wants pages side by side. */
+	if (pages.free * pages.page_bytes / 4 > bytes)
+		return true;
+	end = pages.end * pages.page_bytes + bytes;
+	return (end <= info.me_mapsize || kv_grow(kv, true) == IDEM_OK) &&
+	    datafile_may_grow(kv_fd(kv), (off_t)end, bytes);
+}

@@ -31,6 +31,7 @@ struct lmdb_store {
 	                          * disk, too; or nothing need be */
 	bool counted;            /* the pages in use, when last counted: */
 	struct kv_pages pages;
+	uint64_t short_bytes;    /* an end that found no room; 0: none */
 	uint64_t hunted;         /* lmdb_replace_expired() goes on here */
 
 	/* the group commit: lmdb_group.c */

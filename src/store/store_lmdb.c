@@ -8,6 +8,7 @@
 
 #include "store/lmdb_store.h"
 
+#define SHORT_BYTES 65536 /* looked for at least, where an end found no room */
 #define WAIT_MS 10000 /* where the caller does not say */
 #define OPERATION_BYTES ((size_t)UINT32_MAX) /* with input or answer */
 
@@ -96,6 +97,32 @@ submit_alone(struct lmdb_store *s, struct idem_op *op)
 	return kv_write(s->kv, !new, run, &m);
 }
 
+/* Where the end of finished work found no room, its key is held for a person
+ * to look at.  One such is enough: no other work begins before there is room
+ * for its end. */
+static bool
+lacks_room(struct lmdb_store *s)
+{
+	if (s->short_bytes == 0 || kv_has_room(s->kv, s->short_bytes))
+		return false;
+	idem_log(s->base->log, IDEM_ERROR, "store %s: there is still no room "
+	    "for the answer of finished work: no other work begins; see the "
+	    "line of when it was not stored", s->place.path);
+	return true;
+}
+
+static void
+note_end(struct lmdb_store *s, const struct idem_op *op, enum idem_err err)
+{
+	if (op->kind != IDEM_OP_FINISH)
+		return;
+	if (err == IDEM_OK)
+		s->short_bytes = 0;
+	else if (err == IDEM_EFULL || err == IDEM_ESTORE || err == IDEM_ENOMEM)
+		s->short_bytes = op->input.n > SHORT_BYTES ? op->input.n :
+		    SHORT_BYTES;
+}
+
 enum idem_err
 lmdb_submit(void *self, struct idem_op *op)
 {
@@ -107,7 +134,10 @@ lmdb_submit(void *self, struct idem_op *op)
 	if ((!looked && (err = place_same(&s->place)) != IDEM_OK) ||
 	    (err = lmdb_group_ready(s, &ready)) != IDEM_OK)
 		return err;
+	if (op->kind == IDEM_OP_CLAIM && lacks_room(s))
+		return IDEM_EFULL;
 	err = ready ? lmdb_group_submit(s, op) : submit_alone(s, op);
+	note_end(s, op, err);
 	if (err == IDEM_OK)
 		return settle(s, op);
 	return err == IDEM_EFULL && !begins(op->kind) ? IDEM_ESTORE : err;

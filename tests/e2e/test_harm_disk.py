@@ -4,9 +4,9 @@ import os
 import subprocess
 import unittest
 
-from harness.harm import DOWN, FULL, GONE, MADE, Harm, fill, run
+from harness.harm import DOWN, FULL, GONE, MADE, Harm, can_mount, fill, run
 from harness.servers import Lighttpd
-from harness.site import AS_ROOT, WORKER
+from harness.site import WORKER
 
 MIB = 1 << 20
 NO_ROOM = r"error: store \S+/store: commit: No space left on device: make "\
@@ -14,12 +14,6 @@ NO_ROOM = r"error: store \S+/store: commit: No space left on device: make "\
 READ_ONLY = r"error: store \S+/store: [\w ]+: Read-only file system: "\
             r"look at the disk"
 SOON = (MADE, DOWN, GONE)       # some workers have not looked yet
-
-
-def can_mount():
-    return AS_ROOT and subprocess.run(
-        ["unshare", "--mount", "--propagation", "unchanged", "true"],
-        capture_output=True, check=False).returncode == 0
 
 
 def can_loop():

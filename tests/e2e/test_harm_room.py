@@ -5,12 +5,14 @@ import json
 import os
 import resource
 import subprocess
+import unittest
 
 from harness import proc
 from harness.case import OwnSiteCase, fresh_key
-from harness.harm import FULL, MADE, fill, kind_of, record, run
+from harness.harm import (FULL, MADE, can_mount, fill, kind_of, record,
+                          run)
 from harness.servers import Workers
-from harness.site import AS_ROOT, Site
+from harness.site import AS_ROOT, WORKER, Site
 
 BACKEND = """#!/bin/sh
 echo x >>"$(dirname "$0")/../run/ledger"
@@ -77,6 +79,12 @@ class Room(OwnSiteCase):
 
     def stats(self):
         return json.loads(self.site.idem("stats", "--json").stdout)
+
+    def limit(self, name, soft):
+        for pid in self.server.workers():
+            subprocess.run(["prlimit", "--pid", str(pid),
+                            "--%s=%s:" % (name, soft)], check=True,
+                           **self.site.as_worker())
 
     def row(self, name, answers, line):
         record(self.module, [(name, answers, line, "nothing",
@@ -170,6 +178,70 @@ class Held(Room):
         self.row("a store full of unknown outcomes", FULL, line)
 
 
+class Ends(Room):
+    """Work that is done finds no room for its answer: such keys are held, no
+    more than one for each worker, and no other work begins."""
+
+    def until_refused(self):
+        """All keys, and what they were answered."""
+        proc.wait_until(lambda: len(self.server.workers()) == 4,
+                        "all workers")
+        keys, kinds = [], set()
+        while len(keys) < 300 and FULL not in kinds:
+            keys.append(fresh_key())
+            kinds.add(self.kind(keys[-1], "200000"))
+        self.assertEqual(kinds, {MADE, FULL})
+        self.refused = keys.pop()
+        return keys
+
+    def held(self, keys):
+        """How many of these are; the others have their answer."""
+        kinds = [self.kind(key, "200000") for key in keys]
+        self.assertLessEqual(set(kinds), {MADE, UNKNOWN})
+        return kinds.count(UNKNOWN)
+
+    def well_again(self, keys, name, line):
+        self.assertIn(self.held(keys), range(1, 5))
+        self.insist(self.refused, "200000")
+        self.assertEqual(self.worked(), len(keys) + 1)
+        self.line("there is still no room for the answer of finished work: "
+                  "no other work begins")
+        self.row(name, FULL + ", 201 with the key held", line)
+
+    def test_no_address_space(self):
+        self.start(Workers)
+        self.assertEqual(self.kind(fresh_key()), MADE)
+        os.unlink(self.site.path("run", "ledger"))
+        self.limit("as", self.largest() + (8 << 20))
+        keys = self.until_refused()
+        line = self.line("growing the map: Cannot allocate memory: raise the "
+                         "limit on address space, or lower IDEM_MAX_STORE")
+        self.limit("as", "unlimited")
+        self.well_again(keys, "RLIMIT_AS while the map grows", line)
+
+    @unittest.skipUnless(can_mount(), "needs root and the right to mount")
+    def test_no_disk(self):
+        os.mkdir(self.site.store, 0o700)
+        run("mount", "-t", "tmpfs", "-o", "size=16m,mode=0700,uid=%d,gid=%d"
+            % (WORKER.pw_uid, WORKER.pw_gid), "idem-test", self.site.store)
+        self.addCleanup(run, "umount", self.site.store)
+        self.start(Workers)
+        keys = self.until_refused()
+        line = self.line("commit: No space left on device: make room on the "
+                         "disk")
+        run("mount", "-o", "remount,size=64m", self.site.store)
+        self.well_again(keys, "full while work is done", line)
+        self.server.stop()
+        self.server = None
+
+    def largest(self):
+        sizes = []
+        for pid in self.server.workers():
+            with open("/proc/%d/statm" % pid, encoding="ascii") as file:
+                sizes.append(int(file.read().split()[0]) * 4096)
+        return max(sizes)
+
+
 class Application(Room):
     """What the guard needs for its application is not to be had."""
 
@@ -191,12 +263,6 @@ class Application(Room):
         self.assertTrue(self.ask(key).replayed)
         self.assertEqual(self.worked(), 1)
         self.row("RLIMIT_NPROC of the guard", UNREACHABLE, line)
-
-    def limit(self, name, soft):
-        for pid in self.server.workers():
-            subprocess.run(["prlimit", "--pid", str(pid),
-                            "--%s=%s:" % (name, soft)], check=True,
-                           **self.site.as_worker())
 
     def test_no_room_for_a_large_body(self):
         """TMPDIR is full: nothing runs, and the retry does."""

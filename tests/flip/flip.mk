@@ -12,7 +12,7 @@ flip_files := $(BUILD)/tests/flip $(BUILD)/tasks.fcgi $(BUILD)/guard.fcgi \
 flip: $(flip_files)
 	@BUILD='$(BUILD)' $(PYTHON) tests/flip/flip.py
 flip-short: $(flip_files)
-	@BUILD='$(BUILD)' ROUNDS=$${ROUNDS:-2500} SECONDS=$${SECONDS:-12} \
+	@BUILD='$(BUILD)' ROUNDS=$${ROUNDS:-2500} SECONDS=$${SECONDS:-10} \
 		$(PYTHON) tests/flip/flip.py
 proofs += flip-short
 proof_files += $(flip_files)

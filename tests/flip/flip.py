@@ -275,11 +275,12 @@ def rows(total, shown, prefixes):
            "{refused:,} answered 503 where they could not, {died:,} ended the "
            "process with a line; {more:,} questions to the real programs"
            .format(more=shown.n, **s),
-           "no wrong answer ({bad:,}); in {again:,} stores a page that looks "
-           "whole had lost keys ({keys:,}), which count as new (LMDB's pages "
-           "have no checksum): {told:,} after an error line, {found:,} found "
-           "by idem check; {hung:,} processes hung until ended"
-           .format(**s))
+           "{wrong}; {keys:,} keys in {again:,} stores where a page that looks "
+           "whole had lost them, so that they count as new (LMDB's pages have "
+           "no checksum): {told:,} of these stores after an error line, "
+           "{found:,} more told by idem check; {hung:,} processes hung until "
+           "ended".format(wrong="%d wrong answers" % s["bad"] if s["bad"]
+                          else "no wrong answer", **s))
     if last in total:
         yield ("data.mdb replaced by an older copy of itself",
                "{n:,} times".format(**total[last]),

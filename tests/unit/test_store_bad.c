@@ -6,8 +6,10 @@
 
 #include <fcntl.h>
 #include <lmdb.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -832,6 +834,65 @@ expired_records_behind_others(void **state)
 	assert_int_equal(room.nrecords, 210 - 8 + 1);
 }
 
+static void
+limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* One answer that finds no room is enough: no other work begins, though a
+ * running record would still find some. */
+static void
+an_end_without_room(void **state)
+{
+	static const struct step before[] = {
+		{ CLAIM, 'a', '1', .verdict = IDEM_CLAIMED },
+		{ CLAIM, 'b', '2', .verdict = IDEM_CLAIMED },
+		{ ONCE, 'e', '3', .input = "e", .verdict = IDEM_STORED },
+	};
+	static const struct step full[] = {
+		{ CLAIM, 'c', '4', .err = IDEM_EFULL },
+		{ LOOK, 'e', .verdict = IDEM_REPLAY, .answer = "e" },
+		{ CLAIM, 'c', '4', .err = IDEM_EFULL },
+	};
+	static const struct step room[] = {
+		{ CLAIM, 'c', '4', .verdict = IDEM_CLAIMED },
+		{ FINISH, 'b', '2', .input = "b", .verdict = IDEM_STORED },
+		{ FINISH, 'c', '4', .input = "c", .verdict = IDEM_STORED },
+	};
+	static char large[1024 * KIB];
+	struct step s = { FINISH, 'a', '1', .err = IDEM_ESTORE };
+	struct kit *k = *state;
+	struct stat st;
+	struct idem_op op;
+
+	(void)signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	KIT_RUN(k, before);
+	assert_int_equal(stat(kit_path(k, "store/data.mdb"), &st), 0);
+	limit_files((rlim_t)st.st_size + 16 * 4096);
+	kit_op(k, &s, &op);
+	op.input = (struct idem_span){ large, sizeof large };
+	op.kept_bytes = sizeof large;
+	assert_int_equal(idem_store_submit(k->store, &op), IDEM_ESTORE);
+	KIT_RUN(k, full);
+	kit_logged(k, "/store: commit: File too large: raise the limit on the "
+	    "size of files");
+	kit_logged(k, "/store: there is still no room for the answer of "
+	    "finished work: no other work begins");
+	limit_files(RLIM_INFINITY);
+	KIT_RUN(k, room);
+	/* the one that was stored has cleared it */
+	limit_files((rlim_t)st.st_size + 256 * KIB);
+	kit_run(k, &(struct step){ CLAIM, 'd', '5',
+	    .verdict = IDEM_CLAIMED }, 1);
+	limit_files(RLIM_INFINITY);
+}
+
 /* A handler that writes more than there is: its key is as it was before. */
 static void
 a_handler_that_fills_the_map(void **state)
@@ -934,6 +995,7 @@ main(void)
 		TEST(a_replaced_workers_file),
 		TEST(an_emptied_data_file),
 		TEST(a_full_map),
+		TEST(an_end_without_room),
 		TEST(a_full_map_of_expired_records),
 		TEST(expired_records_far_behind),
 		TEST(expired_records_behind_others),

@@ -12,7 +12,7 @@ from . import proc
 from .case import OwnSiteCase, fresh_key
 from .load import Load, all_tasks
 from .servers import Workers
-from .site import BUILD
+from .site import AS_ROOT, BUILD
 
 SECONDS = 25        # for what the log must say, and for the way back
 FULL = "503 idempotentlik-ombor-tola"
@@ -205,6 +205,12 @@ def each(rows):
             setattr(cls, name, lambda self, row=row: self.one_row(*row))
         return cls
     return decorate
+
+
+def can_mount():
+    return AS_ROOT and subprocess.run(
+        ["unshare", "--mount", "--propagation", "unchanged", "true"],
+        capture_output=True, check=False).returncode == 0
 
 
 def run(*argv):
