@@ -174,6 +174,21 @@ MUTANTS = [
      "if (req->var[IDEM_VAR_AUTH].p == NULL)"),
     ("scope", "src/request/scope.c", "if (!is_token(name))",
      "if (name.n == 0)"),
+    ("text", "src/base/units.c", "v > max / units[i].factor", "v > max"),
+    ("text", "src/base/encode.c", "v <= 0xdfff", "v <= 0xdffe"),
+    ("text", "src/base/encode.c", "v < utf8_least[n] ||",
+     "v + 1 < utf8_least[n] ||"),
+    ("text", "src/base/text.c", "d > max - v * 10", "d > max - v * 9"),
+    ("text", "fcgi/tasks/validate.c", "count > TASK_TEXT_MAX",
+     "count > TASK_TEXT_MAX + 1"),
+    ("text", "fcgi/tasks/validate.c", "r->out->has_done = item != NULL ||",
+     "r->out->has_done = item == NULL ||"),
+    ("text", "fcgi/tasks/plain.c", "nul && !w->watched",
+     "nul && !w->watched && !name"),
+    ("text", "fcgi/tasks/words.c", "n < s.n && n < 4 &&",
+     "n < s.n && n < 2 &&"),
+    ("text", "fcgi/tasks/words.c", "!is_listed(tags, ntags, tag)",
+     "!is_listed(tags, ntags / 2, tag)"),
     ("query", "fcgi/tasks/task_query.c", "|| n == 0)", ")"),
     ("query", "fcgi/tasks/task_query.c", "is_utf8(value)",
      "(is_utf8(value) || value.n > 3)"),
@@ -212,7 +227,7 @@ def turns_red(target, seconds):
     dictionary = os.path.join(HERE, "dict", target)
     if os.path.exists(dictionary):
         words.append("-dict=" + dictionary)
-    for kind in ("corpus", "found"):
+    for kind in ("corpus", "kept"):
         folder = os.path.join(TREE, "tests/fuzz", kind, target)
         if os.path.isdir(folder):
             words.append(folder)

@@ -41,7 +41,7 @@ def environment():
 def inputs_of(target):
     """The folders of the tree that hold inputs."""
     return [path for path in (os.path.join(HERE, kind, target)
-                              for kind in ("corpus", "found"))
+                              for kind in ("corpus", "kept"))
             if os.path.isdir(path)]
 
 
@@ -121,8 +121,8 @@ class Run:
             print("fuzz: the input is %s" % path)
             print("fuzz: once more:  %s %s" % (
                 os.path.join(FUZZ, self.target), path))
-            print("fuzz: to keep it: mkdir -p tests/fuzz/found/%s && "
-                  "cp %s tests/fuzz/found/%s/" % (
+            print("fuzz: to keep it: mkdir -p tests/fuzz/kept/%s && "
+                  "cp %s tests/fuzz/kept/%s/" % (
                       self.target, path, self.target))
         print("fuzz: the log is %s" % self.log, flush=True)
 

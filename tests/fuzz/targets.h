@@ -1,6 +1,6 @@
 /*
  * targets.h - every fuzz target by name: its function is fuzz_NAME(), its file
- * NAME.c, its inputs lie in corpus/NAME and found/NAME.
+ * NAME.c, its inputs lie in corpus/NAME and, kept by hand, kept/NAME.
  */
 #ifndef FUZZ_TARGETS_H
 #define FUZZ_TARGETS_H
@@ -27,7 +27,8 @@
 	X(condition) \
 	X(stored) \
 	X(answer) \
-	X(scope)
+	X(scope) \
+	X(text)
 
 /* Each judges one input, which stands at the very end of its block, and aborts
  * where something does not hold. */

@@ -1,5 +1,5 @@
 /*
- * test_fuzz.c - every input that the fuzzer once found worth keeping, for each
+ * test_fuzz.c - every input of the fuzz corpora, and those kept by hand, for each
  * target, without a fuzzer: where one no longer holds, the last line names it.
  */
 #include "tests.h"
@@ -55,7 +55,7 @@ name##_holds(void **state) \
 { \
 	(void)state; \
 	assert_true(run_folder("corpus", #name, fuzz_##name) >= 5); \
-	(void)run_folder("found", #name, fuzz_##name); /* may be none */ \
+	(void)run_folder("kept", #name, fuzz_##name); /* may be none */ \
 }
 FUZZ_TARGETS(TEST)
 
