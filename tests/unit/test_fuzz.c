@@ -1,6 +1,7 @@
 /*
- * test_fuzz.c - every input of the fuzz corpora, and those kept by hand, for each
- * target, without a fuzzer: where one no longer holds, the last line names it.
+ * test_fuzz.c - every input of the fuzz corpora, and those kept by hand, for
+ * each target, without a fuzzer: where one no longer holds, the last line names
+ * it.
  */
 #include "tests.h"
 
