@@ -79,7 +79,7 @@ def jobs(chosen, short):
                 yield check_code, (tool, path, True)
 
 
-def write_row(name, chosen, nfiles, nfaults):
+def write_row(chosen, nfiles, nfaults):
     folder = os.path.join(ROOT, os.environ.get("BUILD", "build"), "proof")
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "analyse.tsv"), "w",
@@ -88,7 +88,7 @@ def write_row(name, chosen, nfiles, nfaults):
             "the code itself, read by " + ", ".join(t.name for t in chosen),
             "%d files; %d planted faults" % (nfiles, nfaults),
             "nothing found that is not explained beside the code; each "
-            "planted fault seen", "make " + name]) + "\n")
+            "planted fault seen", "make analyse"]) + "\n")
 
 
 def missing(chosen):
@@ -117,7 +117,8 @@ def main():
         name, len(todo) - len(wrong), len(wrong)))
     if wrong:
         return 1
-    write_row(name, chosen, nfiles, nfaults)
+    if not short:
+        write_row(chosen, nfiles, nfaults)
     return 0
 
 

@@ -17,7 +17,7 @@ README = os.path.join(ROOT, "README.md")
 COLUMNS = ["proof", "what was broken", "how often", "what was lost",
            "command"]
 ORDER = ["torture", "powercut", "flip", "harm", "oom", "fuzz", "soak",
-         "analyse"]
+         "analyse", "valgrind", "tsan", "coverage"]
 HEAD = ["| what was broken | how often | what was lost | command |",
         "|---|---|---|---|"]
 
