@@ -122,7 +122,8 @@ class Ext4(Disk):
         self.harm("full (ext4)", self.full, (FULL, MADE), NO_ROOM, self.free)
 
     def test_fails(self):
-        """An error of the disk makes the file system read-only."""
+        """An error of the disk makes the file system read-only; then nobody
+        can say whether what is found is on it."""
         path = "/sys/fs/ext4/%s/trigger_fs_error" % self.device()
         if not os.path.exists(path):
             self.skipTest("this kernel makes no errors: no " + path)
@@ -138,7 +139,7 @@ class Ext4(Disk):
             self.mount_image()
             self.server.start()
         self.harm("read-only after an error of its own", harm,
-                  (DOWN, MADE, GONE), READ_ONLY, mend)
+                  (DOWN, MADE, GONE), READ_ONLY, mend, old=SOON)
 
     def test_taken_away(self):
         """What lies below is an empty directory that belongs to another."""
