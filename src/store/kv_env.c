@@ -175,15 +175,15 @@ static enum idem_err
 start(struct kv *kv, const struct kv_config *config)
 {
 	enum idem_err err;
-	int lock, rc;
+	int rc;
 
 	if (!config->create &&
 	    (err = datafile_expect(kv->dir, kv->log)) != IDEM_OK)
 		return err;
-	if ((err = openlock_take(kv->dir, kv->log, &lock)) != IDEM_OK)
+	if ((err = openlock_take(kv->dir, kv->log, &kv->open_lock)) != IDEM_OK)
 		return err;
 	rc = open_locked(kv, config->create && config->fresh);
-	openlock_give(lock);
+	openlock_give(kv->open_lock);
 	if (rc == MDB_INVALID && config->fresh)
 		idem_log(kv->log, IDEM_WARN, "store %s: no worker ever used "
 		    "it: if data.mdb is a copy, bring it once more, else "
@@ -202,10 +202,12 @@ kv_open(const struct kv_config *config, struct kv **out)
 	kv->max_bytes = config->max_bytes - config->max_bytes % MAP_UNIT_BYTES;
 	kv->flags = MDB_NOTLS | (config->durable ? 0 : MDB_NOSYNC);
 	kv->log = config->log;
+	kv->open_lock = -1;
 	kv->dbi[KV_FREE] = 0; /* fixed by LMDB, as the next */
 	kv->dbi[KV_NAMES] = 1;
 	if ((err = text_format(kv->dir, sizeof kv->dir, "%s", config->dir)) !=
 	    IDEM_OK || (err = start(kv, config)) != IDEM_OK) {
+		openlock_close(&kv->open_lock);
 		free(kv);
 		return err;
 	}
@@ -222,14 +224,12 @@ kv_open(const struct kv_config *config, struct kv **out)
 void
 kv_close(struct kv **kv)
 {
-	int lock;
-
 	if (*kv == NULL)
 		return;
-	if (openlock_take((*kv)->dir, (*kv)->log, &lock) != IDEM_OK)
-		lock = -1;
+	/* not taken: logged, and closed all the same */
+	(void)!openlock_take((*kv)->dir, (*kv)->log, &(*kv)->open_lock);
 	mdb_env_close((*kv)->env);
-	openlock_give(lock);
+	openlock_close(&(*kv)->open_lock);
 	free(*kv);
 	*kv = NULL;
 }

@@ -15,6 +15,7 @@ struct kv {
 	uint64_t max_bytes;
 	unsigned flags;
 	bool broken; /* of no use any more */
+	int open_lock; /* openlock.h */
 	MDB_dbi dbi[KV_TABLES_MAX + 2];
 	const struct idem_log *log;
 };

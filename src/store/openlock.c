@@ -41,11 +41,11 @@ openlock_take(const char *dir, const struct idem_log *log, int *fd)
 
 	if (text_format(path, sizeof path, "%s/open.lock", dir) != IDEM_OK)
 		return IDEM_ESTORE;
-	*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (*fd < 0)
+		*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	err = *fd < 0 ? errno : wait_for(*fd);
 	if (err == 0)
 		return IDEM_OK;
-	openlock_give(*fd);
 	idem_log(log, IDEM_ERROR, "%s: %s: %s", path, strerror(err),
 	    err == EWOULDBLOCK ? "whoever opens the store hangs: end it" :
 	    place_advice(err));
@@ -55,6 +55,13 @@ openlock_take(const char *dir, const struct idem_log *log, int *fd)
 void
 openlock_give(int fd)
 {
-	if (fd >= 0)
-		(void)close(fd); /* unlocks it */
+	(void)flock(fd, LOCK_UN); /* an open file: cannot fail */
+}
+
+void
+openlock_close(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd); /* unlocks it */
+	*fd = -1;
 }

@@ -155,7 +155,11 @@ class Replaced(Place):
         got = self.post({"matn": "yangi"}, fresh_key())
         self.assertIn(got.status, (201, 503), got)
         self.server.process.wait(15)
-        self.assertIn(self.site.store, self.site.log())
+        errors = [line for line in self.site.log().splitlines()
+                  if "error: " in line]
+        self.assertEqual(len(errors), 1, errors)
+        self.assertRegex(errors[0], r"store %s: \S+ is not the file that was "
+                         "opened: this process leaves" % self.site.store)
         self.start()
         self.assertFirst(self.post({"matn": "yangi"}, fresh_key()))
 
