@@ -33,6 +33,10 @@ _Static_assert(sizeof(off_t) == 8, "locks lie behind any content");
 #define BUILD (LIBC << 16 | (uint32_t)sizeof(pthread_mutex_t) << 8 | \
 	(uint32_t)sizeof(long))
 
+#define ASK_FIRST_NS 500000
+#define ASK_LAST_NS 32000000
+#define SLOTS_IN_ORDER 64u
+
 /* The code of a system call that failed just now, and why. */
 static enum idem_err
 failed(const char **why)
@@ -54,11 +58,15 @@ group_lock_byte(int fd, short type, off_t at)
 	return rc;
 }
 
-/* No lock can be waited for with a limit, and its holder may be stopped. */
+/*
+ * No lock can be waited for with a limit, and its holder may be stopped.  Who
+ * asks in vain asks less often: thousands that ask again and again would leave
+ * the holder no time.
+ */
 static enum idem_err
 lock_init(int fd, int64_t wait_ms, const char **why)
 {
-	const struct timespec pause = { .tv_nsec = 500000 };
+	struct timespec pause = { .tv_nsec = ASK_FIRST_NS };
 	int64_t end = io_steady_ms() + wait_ms;
 
 	while (group_lock_byte(fd, F_WRLCK, LOCK_INIT) != 0) {
@@ -69,10 +77,13 @@ lock_init(int fd, int64_t wait_ms, const char **why)
 		if (errno != EAGAIN && errno != EACCES)
 			return failed(why);
 		if (io_steady_ms() >= end) {
-			*why = "a process stands still while it attaches";
+			*why = "a process stands still while it attaches, or "
+			    "too many come at once";
 			return IDEM_EBUSY;
 		}
 		(void)nanosleep(&pause, NULL); /* cut short: asks earlier */
+		if (pause.tv_nsec < ASK_LAST_NS)
+			pause.tv_nsec *= 2;
 	}
 	return IDEM_OK;
 }
@@ -183,17 +194,33 @@ map(struct group_file *f, const char **why)
 	return IDEM_OK;
 }
 
+/*
+ * The nth slot to try.  Few processes take the first ones, so that a leader has
+ * few to look at; where they are taken, a lottery: to ask for each in order
+ * costs a thousand processes a million looks at locks, one after another.
+ */
+static uint32_t
+nth_slot(uint32_t n, uint32_t chance)
+{
+	return n < SLOTS_IN_ORDER ? n : SLOTS_IN_ORDER +
+	    (n + chance) % (GROUP_NSLOTS - SLOTS_IN_ORDER);
+}
+
 static enum idem_err
 take_slot(struct group_file *f, const char **why)
 {
-	for (uint32_t i = 0; i < GROUP_NSLOTS; i++)
-		if (group_lock_byte(f->fd, F_WRLCK, LOCK_SLOT + (off_t)i) ==
-		    0) {
-			f->me = i;
-			if (i >= f->shared->nslots)
-				f->shared->nslots = i + 1;
-			return IDEM_OK;
-		}
+	uint32_t chance = 0, i;
+
+	(void)!io_random(&chance, sizeof chance); /* 0 is as good */
+	for (uint32_t n = 0; n < GROUP_NSLOTS; n++) {
+		i = nth_slot(n, chance % GROUP_NSLOTS);
+		if (group_lock_byte(f->fd, F_WRLCK, LOCK_SLOT + (off_t)i) != 0)
+			continue;
+		f->me = i;
+		if (i >= f->shared->nslots)
+			f->shared->nslots = i + 1;
+		return IDEM_OK;
+	}
 	*why = "no free slot: too many processes";
 	return IDEM_EBUSY;
 }
