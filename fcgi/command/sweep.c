@@ -171,6 +171,16 @@ report(struct command *c, const struct run *run, bool well)
 		figures_line(&c->out, figures, n - 1);
 }
 
+/* A sweep makes no room while somebody still reads what it deleted. */
+static void
+look_for_reader(struct command *c, struct idem_store *store)
+{
+	struct idem_room room;
+
+	if (idem_store_room(store, &room) == IDEM_OK)
+		command_warn_of_reader(c, &room);
+}
+
 static bool
 limit(struct command *c, int64_t *ms)
 {
@@ -207,6 +217,7 @@ command_sweep(struct command *c)
 	if (fd >= 0) {
 		err = sweep(c, store, limit_ms, &run);
 		(void)close(fd); /* nothing was written */
+		look_for_reader(c, store);
 	}
 	if (fd >= 0 || run.busy)
 		report(c, &run, err == IDEM_OK);

@@ -280,7 +280,13 @@ struct idem_room {
 	uint64_t used_bytes; /* pages in use */
 	uint64_t file_bytes; /* the file never shrinks */
 	uint64_t max_bytes;  /* IDEM_MAX_STORE */
+	/* Who has been reading for longest: what was freed since it began takes
+	 * room until it ends.  0: nobody. */
+	int reader_pid;
+	uint64_t reader_behind; /* commits since it began */
 };
+/* So many commits behind, a reader is no request that is a little slow. */
+#define IDEM_READER_BEHIND 1000
 IDEM_MUST_CHECK enum idem_err
 idem_store_room(struct idem_store *s, struct idem_room *out);
 

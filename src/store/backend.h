@@ -77,6 +77,8 @@ struct store_full {
 	size_t nlooked, nheld; /* records looked at, and those of them whose
 	                        * outcome is unknown: they do not go */
 	bool evicts;           /* the oldest go, and nothing is refused */
+	int reader_pid;         /* as in struct idem_room */
+	uint64_t reader_behind;
 };
 
 /* Say so, and what to do, at most once a minute. */

@@ -140,6 +140,16 @@ kv_copy(struct kv *kv, int fd, bool compact, const char *to);
 /* Free the slots of readers that died. */
 void kv_check_readers(struct kv *kv);
 
+/* The reader with the oldest snapshot.  What was freed since then cannot be
+ * used again before it ends. */
+struct kv_reader {
+	int pid;           /* in the pid namespace that it is in; 0: none */
+	uint64_t snapshot; /* number of the commit that it sees */
+	uint64_t behind;   /* how many commits there were since */
+};
+IDEM_MUST_CHECK enum idem_err
+kv_oldest_reader(struct kv *kv, struct kv_reader *out);
+
 /* Sizes in pages: what the data takes, as the last commit left it. */
 struct kv_pages {
 	uint64_t page_bytes;

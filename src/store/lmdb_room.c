@@ -156,14 +156,18 @@ lmdb_replace_expired(struct lmdb_store *s, struct kv_txn *t,
 {
 	struct hunt h = { .op = op, .found = out,
 		.full = { .name = "IDEM_MAX_STORE", .limit = s->max_bytes } };
+	struct kv_reader reader;
 	enum idem_err err;
 
 	out->n = 0;
 	err = hunt(s, t, &h);
 	if (err != IDEM_OK || out->n > 0 || own)
 		return err;
-	if ((err = kv_count(t, LMDB_RECORDS, &h.full.nrecords)) != IDEM_OK)
+	if ((err = kv_count(t, LMDB_RECORDS, &h.full.nrecords)) != IDEM_OK ||
+	    (err = kv_oldest_reader(s->kv, &reader)) != IDEM_OK)
 		return err;
+	h.full.reader_pid = reader.pid;
+	h.full.reader_behind = reader.behind;
 	store_tell_full(s->base, op->now_ms, &h.full);
 	return IDEM_EFULL;
 }

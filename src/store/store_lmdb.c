@@ -193,16 +193,20 @@ lmdb_room(void *self, struct idem_room *out)
 {
 	struct lmdb_store *s = self;
 	struct kv_pages pages;
+	struct kv_reader reader;
 	struct kv_txn t;
 	struct stat st = { .st_size = 0 };
 	enum idem_err err;
 
 	*out = (struct idem_room){ .max_bytes = s->max_bytes };
-	if ((err = kv_pages(s->kv, true, &pages)) != IDEM_OK ||
+	if ((err = kv_oldest_reader(s->kv, &reader)) != IDEM_OK ||
+	    (err = kv_pages(s->kv, true, &pages)) != IDEM_OK ||
 	    (err = kv_begin(s->kv, false, &t)) != IDEM_OK)
 		return err;
 	err = kv_count(&t, LMDB_RECORDS, &out->nrecords);
 	kv_abort(&t);
+	out->reader_pid = reader.pid;
+	out->reader_behind = reader.behind;
 	out->used_bytes = (pages.end - pages.free) * pages.page_bytes;
 	if (fstat(kv_fd(s->kv), &st) == 0)
 		out->file_bytes = (uint64_t)st.st_size;
