@@ -179,7 +179,7 @@ class SlowWeb(Attacker):
             ("Host", "localhost")])
         name, data, drip = self.rng.choice((
             ("silence", b"", b""), ("half a head", post[:60], b""),
-            ("a head of a byte a second", b"", post),
+            ("a head of a byte a second", b"", post[:-2]),
             ("half a body", post[:-10], b""),
             ("a body of a byte a second", post[:-len(body)], body[:-2]),
             ("never reads", lists * 40, b"")))

@@ -1,8 +1,11 @@
 """What a process holds: memory that is its own, and descriptors."""
 import os
+import statistics
 import threading
 
 from harness import proc
+
+TENTHS = 10
 
 
 def anonymous_bytes(pid):
@@ -20,21 +23,21 @@ def descriptors(pid):
 
 
 class Memory(threading.Thread):
-    """Samples every worker once a second."""
+    """Samples every worker twice a second."""
 
     def __init__(self, programs):
         super().__init__(daemon=True)
         self.programs = programs
-        self.samples = {}       # pid -> bytes, one a second
-        self.nseconds = 0
+        self.samples = {}       # pid -> bytes
+        self.nsamples = 0
         self._end = threading.Event()
 
     def run(self):
-        while not self._end.wait(1):
+        while not self._end.wait(0.5):
             self.sample()
 
     def sample(self):
-        self.nseconds += 1
+        self.nsamples += 1
         for pid in sum(map(proc.running, self.programs), []):
             try:
                 self.samples.setdefault(pid, []).append(anonymous_bytes(pid))
@@ -48,12 +51,20 @@ class Memory(threading.Thread):
         self.sample()
 
     def growth(self):
-        """pid -> (the least of the first third, of the last), of those that
-        were there all the time.  What lies above the least belongs to requests:
-        an answer of 400 KB that nobody reads is held for ten seconds."""
+        """pid -> (the least that it held in each tenth of the time), of those
+        that were there all the time.  What lies above the least belongs to
+        requests: an answer of 400 KB that nobody reads is held for ten
+        seconds."""
         found = {}
         for pid, values in self.samples.items():
-            third = len(values) // 3
-            if third > 0 and len(values) >= self.nseconds - 2:
-                found[pid] = min(values[:third]), min(values[-third:])
+            n = len(values) // TENTHS
+            if n > 0 and len(values) >= self.nsamples - 3:
+                found[pid] = [min(values[i * n:(i + 1) * n])
+                              for i in range(TENTHS - 1)] + [
+                                  min(values[(TENTHS - 1) * n:])]
         return found
+
+
+def steady(least):
+    """What is added in each tenth, where it is added in most of them."""
+    return statistics.median(b - a for a, b in zip(least, least[1:]))
