@@ -4,7 +4,8 @@
  *
  * $KILLAT holds the path of a file with n in it.  While that file exists,
  * calls are counted; it is removed before the process dies, so that the next
- * one lives.  Standard output and error do not count.
+ * one lives.  Standard output and error do not count.  "-n": it is stopped
+ * (SIGSTOP), and goes on where it was.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -28,9 +29,10 @@ asked(const char *path)
 		return 0;
 	n = read(fd, text, sizeof text);
 	close(fd);
-	for (ssize_t i = 0; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+	for (ssize_t i = n > 0 && text[0] == '-'; i < n && text[i] >= '0' &&
+	    text[i] <= '9'; i++)
 		number = number * 10 + (text[i] - '0');
-	return number;
+	return n > 0 && text[0] == '-' ? -number : number;
 }
 
 static void
@@ -46,9 +48,9 @@ count(int fd)
 		ncalls = 0;
 		return;
 	}
-	if (++ncalls == n) {
+	if (++ncalls == (n < 0 ? -n : n)) {
 		unlink(path);
-		kill(getpid(), SIGKILL);
+		kill(getpid(), n < 0 ? SIGSTOP : SIGKILL);
 	}
 }
 

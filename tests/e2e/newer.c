@@ -1,9 +1,12 @@
 /*
  * newer.c - a tool of the tests: raises the schema's number in a store's "meta"
  * table, as a newer version of the program would have written it.
+ *
+ * usage: newer STORE [NUMBER]      99 where it is not said
  */
 #include <lmdb.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int
 main(int argc, char **argv)
@@ -17,8 +20,10 @@ main(int argc, char **argv)
 	MDB_dbi meta;
 	int rc;
 
-	if (argc != 2)
+	if (argc != 2 && argc != 3)
 		return 2;
+	if (argc == 3)
+		newer[3] = (char)atoi(argv[2]);
 	if ((rc = mdb_env_create(&env)) != 0 ||
 	    (rc = mdb_env_set_maxdbs(env, 16)) != 0 ||
 	    (rc = mdb_env_open(env, argv[1], 0, 0600)) != 0 ||

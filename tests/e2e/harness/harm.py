@@ -67,6 +67,8 @@ HEADS = {
     "disk": ("the disk under the store: ", True),
     "files": ("each file of the store and its directory, alone: deleted, "
               "emptied, closed, given to another user", False),
+    "time": ("the clock, and processes that stand still: ", True),
+    "processes": ("processes that share a store: ", True),
     "limits": ("limits of the processes and of the store: ", True),
 }
 
