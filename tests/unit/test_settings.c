@@ -415,6 +415,7 @@ static void
 the_environment_holds_other_things_too(void **state)
 {
 	const char *env[] = { "PATH=/bin", "IDEM_CONFIG=/x", "IDEM_LENGTH=5",
+	    "IDEM_FAILPOINT=*:kill:1",
 	    "XIDEM_TTL=9", "REDIRECT_IDEM_TTL=9", "HTTP_IDEM_TTL=9", "IDEM_TTL",
 	    "", NULL };
 	struct fixture f;
