@@ -35,7 +35,7 @@ class Files(Harm):
     module = "files"
 
     def at(self, name):
-        return os.path.join(self.site.store, name)
+        return os.path.normpath(os.path.join(self.site.store, name))
 
     def deleted(self, name):
         os.link(self.at(name), self.site.path("kept"))

@@ -1,4 +1,5 @@
 # `make harm` breaks the disk, the files and the limits under a store in use.
+# Each way, what was answered and the line in the log: build/proof/harm/rows.tsv.
 # `make e2e`, and so `make test`, runs these tests among the others.
 harm_tools := $(addprefix $(BUILD)/tests/,world.so reader)
 proof_files += $(harm_tools)
@@ -17,5 +18,5 @@ $(BUILD)/tests/reader: tests/e2e/reader.c
 # processes come at once, not 300.
 .PHONY: harm
 harm: all $(for_e2e)
-	@rm -f $(BUILD)/proof/harm*
+	@rm -rf $(BUILD)/proof/harm $(BUILD)/proof/harm.tsv
 	@BUILD='$(BUILD)' $(PYTHON) tests/e2e/run.py --name harm test_harm_

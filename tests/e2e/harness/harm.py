@@ -36,15 +36,14 @@ def kind_of(ask):
 def record(module, rows):
     """Add to what the last run found: one line a thing that was broken, and
     the sum of them for the README's table."""
-    folder = os.path.join(BUILD, "proof")
+    folder = os.path.join(BUILD, "proof/harm")
     os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "harm.lock"), "w",
-              encoding="ascii") as lock:
+    with open(os.path.join(folder, "lock"), "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         known = read(folder)
         for row in rows:
             known[module, row[0]] = list(row)
-        with open(os.path.join(folder, "harm-rows.tsv"), "w",
+        with open(os.path.join(folder, "rows.tsv"), "w",
                   encoding="utf-8") as file:
             for (name, _), row in sorted(known.items()):
                 file.write("\t".join([name] + [str(c) for c in row]) + "\n")
@@ -54,7 +53,7 @@ def record(module, rows):
 def read(folder):
     known = {}
     with contextlib.suppress(FileNotFoundError):
-        with open(os.path.join(folder, "harm-rows.tsv"),
+        with open(os.path.join(folder, "rows.tsv"),
                   encoding="utf-8") as file:
             for line in file:
                 cells = line.rstrip("\n").split("\t")
@@ -74,8 +73,7 @@ HEADS = {
 
 
 def write_sums(folder, known):
-    with open(os.path.join(folder, "harm.tsv"), "w",
-              encoding="utf-8") as file:
+    with open(folder + ".tsv", "w", encoding="utf-8") as file:
         for module, (head, named) in HEADS.items():
             rows = [row for (m, _), row in sorted(known.items())
                     if m == module]
@@ -167,7 +165,7 @@ class Harm(OwnSiteCase):
         harm()
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
-            new, again = self.kinds()
+            new, again = self.kinds(2 if must is None else 8)
             seen |= new
             seen_old |= again
             if must is None or must in seen:
