@@ -131,27 +131,34 @@ class Garbage(Direct):
 
 
 class SlowDirect(Direct):
+    """Each way to be slow in turn; the worst ones come first."""
+    nth = 0
+
     def once(self):
+        ways = self.ways()
+        name, send = ways[(self.number + self.nth) % len(ways)]
+        self.nth += 1
+        self.attack(name, send, garbage.NONE)
+        self.count("slow")
+
+    def ways(self):
         p = garbage.Parts()
         head = p.begin + p.params + p.params_end
         list_200 = fcgi.begin() + fcgi.stream(
             fcgi.PARAMS, fcgi.pairs_bytes(fcgi.variables(
                 "GET", "/vazifalar?soni=200"))) + fcgi.stream(
                     fcgi.STDIN, b"")
-        name, send = self.rng.choice((
+        return (
+            ("a byte a second", lambda sock: self.drip(sock, p.whole())),
+            ("a body of a byte a second", lambda sock: (
+                sock.sendall(head), self.drip(sock, p.stdin))),
+            ("never reads", lambda sock: self.never_reads(sock, list_200)),
             ("silence", lambda sock: None),
             ("half a record's head", lambda sock: sock.sendall(p.begin[:5])),
             ("half the parameters", lambda sock: sock.sendall(head[:200])),
             ("no body", lambda sock: sock.sendall(head)),
             ("half a body", lambda sock: sock.sendall(
-                head + p.stdin[:20])),
-            ("a byte a second", lambda sock: self.drip(sock, p.whole())),
-            ("a body of a byte a second", lambda sock: (
-                sock.sendall(head), self.drip(sock, p.stdin))),
-            ("never reads", lambda sock: self.never_reads(sock, list_200)),
-        ))
-        self.attack(name, send, garbage.NONE)
-        self.count("slow")
+                head + p.stdin[:20])))
 
     def never_reads(self, sock, request):
         """Until the worker has gone: then nobody holds the other end."""

@@ -10,9 +10,9 @@ from harness.site import BUILD
 
 # LMDB keeps, for the life of a process, the pages of the largest batch that it
 # led: those of a sweep's step of 500 records are two megabytes.  So a worker
-# grows by leaps, ever fewer of them, up to that; a leak grows with every
-# request.  A worker answers some 180 requests a second, so that what most
-# tenths of ten minutes may add is a byte a request; of 20 seconds, 22.
+# grows by leaps, ever fewer of them, up to that; a leak grows from each tenth
+# of the time to the next.  A worker answers some 180 requests a second, so that
+# what a step may add is a byte a request in ten minutes, and 22 in 20 seconds.
 STEADY_BYTES = 8 * 1024
 MEMORY_BYTES = 4 * 1024 * 1024
 # What a connection that nobody's web server would open may take a worker for:
@@ -104,9 +104,9 @@ class Run:
             steady = watch.steady(least)
             self.that(steady <= STEADY_BYTES and
                       least[-1] - least[0] <= MEMORY_BYTES,
-                      "memory of worker %d: %s KiB, %.1f in most tenths" % (
+                      "memory of worker %d: %s KiB, %d with each step" % (
                           pid, " ".join(str(n // 1024) for n in least),
-                          steady / 1024))
+                          steady // 1024))
 
     def open_files(self):
         """The same number as before; a web server may take a moment to see
