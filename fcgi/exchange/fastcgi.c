@@ -18,7 +18,8 @@
 #define BODY_PACE_BYTES 8192
 #define END_ROOM 64 /* for the records at the end of an answer */
 
-enum { REQUEST_COMPLETE = 0, CANT_MPX_CONN = 1 }; /* FastCGI 1.0, 5.5 */
+/* FastCGI 1.0, 5.5 */
+enum { REQUEST_COMPLETE = 0, CANT_MPX_CONN = 1, OVERLOADED = 2 };
 #define NO_STDOUT SIZE_MAX
 
 struct request {
@@ -301,6 +302,18 @@ make_vars(struct request *r)
 	return !rest.bad && idem_buf_err(&r->vars) == IDEM_OK;
 }
 
+/* Without memory nothing ran, and FastCGI has a word for that. */
+static enum fastcgi_end
+refuse(struct request *r)
+{
+	if (idem_buf_err(&r->params) != IDEM_ENOMEM &&
+	    idem_buf_err(&r->vars) != IDEM_ENOMEM)
+		return FASTCGI_CUT;
+	put_end(r, r->id, OVERLOADED);
+	send_out(r);
+	return FASTCGI_NO_MEMORY;
+}
+
 static enum fastcgi_end
 read_head(struct request *r)
 {
@@ -312,7 +325,7 @@ read_head(struct request *r)
 	if (r->role != RECORD_RESPONDER)
 		return FASTCGI_ROLE;
 	if (r->broken || !make_vars(r))
-		return FASTCGI_CUT;
+		return refuse(r);
 	talk_pace(r->talk, BODY_PACE_BYTES);
 	return FASTCGI_SERVED;
 }

@@ -17,6 +17,7 @@ enum fastcgi_end {
 	                    * the web server sees that */
 	FASTCGI_NOTHING, /* closed, silent, half-sent or no FastCGI */
 	FASTCGI_CUT,     /* the parameters broke off; not served */
+	FASTCGI_NO_MEMORY, /* for the parameters; not served, and told so */
 	FASTCGI_ROLE     /* for an authorizer or a filter; not served */
 };
 

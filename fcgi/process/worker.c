@@ -91,6 +91,10 @@ say_end(struct loop *l, enum fastcgi_end end)
 		idem_log(&l->log, IDEM_WARN, "dropped a request whose "
 		    "parameters broke off");
 		break;
+	case FASTCGI_NO_MEMORY:
+		idem_log(&l->log, IDEM_ERROR, "dropped a request: out of "
+		    "memory for its parameters");
+		break;
 	case FASTCGI_ROLE:
 		idem_log(&l->log, IDEM_WARN, "dropped a request for another "
 		    "role than responder");
