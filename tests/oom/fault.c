@@ -50,6 +50,9 @@ attach(void)
 		(void)backtrace(frames, 1);
 	fault = p;
 	fault->attached = 1;
+	/* for this program alone, not for those that it starts */
+	(void)unsetenv("OOM_FILE");
+	(void)unsetenv("LD_PRELOAD");
 }
 
 static void

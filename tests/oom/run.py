@@ -10,7 +10,11 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../e2e"))
+sys.path.insert(0, HERE)
 from harness.site import BUILD      # noqa: E402
+import programs                     # noqa: E402
+import workers                      # noqa: E402
+from fault import Tally             # noqa: E402
 
 SHORT_ROUNDS = "1"
 
@@ -32,6 +36,13 @@ def write_rows(rows):
             file.write("\t".join(row) + "\n")
 
 
+def lost(failed, held=0):
+    if failed:
+        return "%d tries went wrong" % failed
+    return "nothing" + ("; {:,} outcomes unknown, held and listed".format(held)
+                        if held else "")
+
+
 def main():
     short = sys.argv[1:] == ["short"]
     if short and not os.environ.get("ROUNDS"):
@@ -40,13 +51,21 @@ def main():
         os.environ["SEED"] = str(random.randrange(1000000))
     os.makedirs(os.path.join(BUILD, "proof"), exist_ok=True)
     passed, failed, nscenarios, nabsorbed, nfaults = units()
-    write_rows([(
-        "no memory inside a function",
-        "{:,} failed allocations of the library and the programs' parts, in "
-        "{:,} tries of {:,} scenarios ({:,} did without)".format(
-            nfaults, passed + failed, nscenarios, nabsorbed),
-        "nothing" if failed == 0 else "%d tries went wrong" % failed,
-        "make oom")])
+    tally = Tally(int(os.environ.get("ROUNDS") or 0), int(os.environ["SEED"]))
+    programs.everything(tally)
+    workers.everything(tally)
+    write_rows([
+        ("no memory inside a function, also of LMDB, cJSON and libc",
+         "{:,} failed allocations in {:,} tries of {:,} scenarios; {:,} did "
+         "without".format(nfaults, passed + failed, nscenarios, nabsorbed),
+         lost(failed), "make oom"),
+        ("no memory in a program or a command, from its first line on",
+         "{:,} failed allocations in {:,} processes and requests of {:,} "
+         "kinds; {:,} did without, {:,} workers ended".format(
+             tally.faults, tally.passed + tally.failed, tally.nscenarios,
+             tally.absorbed, tally.deaths),
+         lost(tally.failed, tally.held), "make oom")])
+    passed, failed = passed + tally.passed, failed + tally.failed
     print("oom: %d passed, %d failed" % (passed, failed))
     return 1 if failed or not passed else 0
 
