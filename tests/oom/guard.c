@@ -134,6 +134,8 @@ right(void)
 	uint64_t nbad = 0;
 
 	must(asked_status() == 409 || asked_has(row()->text));
+	if (is_keyed()) /* it was protected: nothing is done for it again */
+		asked_serve(&row()->ask, guard_serve, guard);
 	must(backend_count() == row()->ran || (!is_keyed() && nfirst > 0 &&
 	    backend_count() == row()->ran + 1));
 	must(idem_store_check(guard->keeper.store, &nbad) == IDEM_OK);

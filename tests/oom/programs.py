@@ -252,7 +252,7 @@ def request(tally, place, name, kind, effects):
         done = effects(place)
         if same and done != wanted:
             wrong = wrong or "%d, and the effect is %r" % (status, done)
-        if not same:
+        if not same or keyed and asked[0] == "POST":
             answer, code, log = place.answer(asked)
             again, _ = judge(answer, code, log, False)
             held = (keyed and answer is not None and answer.status == 409

@@ -149,6 +149,8 @@ right(void)
 	uint64_t nbad = 0;
 
 	must(row()->text == NULL || asked_has(row()->text));
+	if (row()->ask.key != NULL) /* nothing is done for it again */
+		send(&row()->ask);
 	tasks_right();
 	must(idem_store_check(service->keeper.store, &nbad) == IDEM_OK);
 	must(nbad == 0);
