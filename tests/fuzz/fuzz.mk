@@ -5,7 +5,7 @@
 #   NJOBS=    targets at a time (fuzz-short: 2)
 # `make fuzz-merge` takes what was found since into the corpora of the tree (not
 # while a target runs).
-# `make fuzz-mutants` breaks the readers in some sixty places, one at a time, and
+# `make fuzz-mutants` breaks the readers in a hundred places, one at a time, and
 # asks whether the target turns red (SECONDS= for each, default 60).
 # The corpora alone are run by `make unit`, too, where there is no clang.
 

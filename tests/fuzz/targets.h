@@ -28,7 +28,8 @@
 	X(stored) \
 	X(answer) \
 	X(scope) \
-	X(text)
+	X(text) \
+	X(server)
 
 /* Each judges one input, which stands at the very end of its block, and aborts
  * where something does not hold. */
