@@ -40,6 +40,7 @@ as_encoded(struct idem_span stored)
 static bool
 bytes_are_an_encoders(struct idem_span stored)
 {
+	static const unsigned char no_id[IDEM_ID_BYTES];
 	struct idem_buf *again = kit_buf();
 	struct idem_record r;
 	enum idem_err err = record_decode(stored, &r);
@@ -47,8 +48,14 @@ bytes_are_an_encoders(struct idem_span stored)
 	must(err == IDEM_OK || err == IDEM_ECORRUPT || err == IDEM_ENEWER);
 	must((err == IDEM_ENEWER) == (stored.n > 0 &&
 	    (unsigned char)stored.p[0] > RECORD_VERSION));
-	if (err != IDEM_OK)
+	if (err != IDEM_OK) {
+		(void)record_has_id(stored, no_id); /* reads, and no more */
 		return false;
+	}
+	must(record_has_id(stored, r.id));
+	r.id[31] ^= 1;
+	must(!record_has_id(stored, r.id));
+	r.id[31] ^= 1;
 	record_head(again, &r);
 	idem_buf_puts(again, r.answer);
 	must_be(idem_buf_span(again), as_encoded(stored));

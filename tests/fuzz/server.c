@@ -3,7 +3,6 @@
  * one request, and answers, as a reader of whole records finds them.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -277,8 +276,6 @@ slow_serve(struct idem_span input, struct outcome *o)
 static void
 must_come_out(const struct outcome *got, const struct outcome *want)
 {
-	if (got->end != want->end)
-		fprintf(stderr, "end %d, not %d\n", (int)got->end, (int)want->end);
 	must(got->end == want->end);
 	must(got->served == want->served);
 	if (!want->served) {
