@@ -19,8 +19,8 @@ BUILD = os.path.abspath(os.environ.get("BUILD") or "build")
 FUZZ = os.path.join(BUILD, "fuzz")
 DEFAULT_SECONDS = {"long": 3600, "short": 30}
 # An input longer than this finds nothing that a shorter one does not.
-MAX_LEN = {"json": 4000, "multipart": 1500, "wire": 1024, "settings": 1024,
-           "pointer": 1024, "routes": 800, "print": 1024}
+MAX_LEN = {"json": 4000, "multipart": 1500, "wire": 1024, "request": 1024,
+           "settings": 1024, "pointer": 1024, "routes": 800, "print": 1024}
 OTHERS_MAX_LEN = 400
 CORPUS_FILES = 199
 CORPUS_FILE_BYTES = 200 * 1024

@@ -19,6 +19,7 @@
 	X(record) \
 	X(head) \
 	X(wire) \
+	X(request) \
 	X(pointer) \
 	X(fields) \
 	X(target) \
