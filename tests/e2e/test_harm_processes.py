@@ -223,9 +223,10 @@ class Crowd(OwnSiteCase):
                           "processes", self.site.log())
         self.again(intents, answers, tag)
         record("processes", [(
-            "{:,} processes at once, {:,} refused".format(
-                self.n, len(refused)),
-            DOWN, "", "nothing", self.n, 2 * self.n)])
+            "{:,} processes at once".format(self.n),
+            "201 {:,} times, {} {:,} times".format(
+                self.n - len(refused), DOWN, len(refused)),
+            "", "nothing", self.n, 2 * self.n)])
 
     def again(self, intents, answers, tag):
         """Each comes once more, at a server that is not slow."""

@@ -159,7 +159,7 @@ slow_request(struct idem_span input, struct said *said)
 		said->end = FASTCGI_ROLE;
 }
 
-/* --- the worker's ---------------------------------------------------------- */
+/* --- the worker's --------------------------------------------------------- */
 
 struct serving {
 	struct said said;
