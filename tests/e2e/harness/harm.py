@@ -127,8 +127,8 @@ class Harm(OwnSiteCase):
              quiet=False):
         """Break under load by harm(); quiet: nobody asks in that moment.  New
         requests are answered with some of answers, at last with the first of
-        them (None: with any), and the old key with some of old; the log has
-        line; mend(); then everything is done, each once."""
+        them (None: nobody waits for an answer), and the old key with some of
+        old; the log has line; mend(); then everything is done, each once."""
         with self.loads[0] as load:
             load.until_done(10)
             if not quiet:
@@ -164,12 +164,10 @@ class Harm(OwnSiteCase):
         before = len(self.said(line)) if line else 0
         harm()
         end = time.monotonic() + SECONDS
-        while time.monotonic() < end:
-            new, again = self.kinds(2 if must is None else 8)
+        while must and must not in seen and time.monotonic() < end:
+            new, again = self.kinds()
             seen |= new
             seen_old |= again
-            if must is None or must in seen:
-                break
         if line:
             said = self.until_said(line, before)
         self.assertIn(must, seen | {None})
