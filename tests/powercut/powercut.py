@@ -22,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD") or "build")
 TOOLS = os.path.join(BUILD, "powercut")
-SHORT_ROUNDS = 2000
+SHORT_ROUNDS = 1000
 LONG_ROUNDS = 20000
 DISKS_OF_A_LOAD = 2500
 
