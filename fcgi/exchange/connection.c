@@ -1,5 +1,5 @@
 /*
- * connection.c - one connection off a listening socket, with time-outs on it.
+ * connection.c - one connection off a listening socket.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -7,21 +7,10 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "exchange/connection.h"
-
-static void
-set_timeout(int fd, int which, int ms)
-{
-	const struct timeval t = { .tv_sec = ms / 1000,
-		.tv_usec = ms % 1000 * 1000 };
-
-	/* a socket without time-outs still serves */
-	(void)setsockopt(fd, SOL_SOCKET, which, &t, sizeof t);
-}
 
 /* An IPv4 peer of an IPv6 socket comes as ::ffff:a.b.c.d. */
 static struct idem_span
@@ -74,8 +63,7 @@ accept_error(int number)
 }
 
 enum idem_err
-connection_accept(int listen_fd, const char *servers, int receive_ms,
-    int *conn)
+connection_accept(int listen_fd, const char *servers, int *conn)
 {
 	struct sockaddr_storage peer = { .ss_family = AF_UNIX };
 	socklen_t n = sizeof peer;
@@ -91,8 +79,6 @@ connection_accept(int listen_fd, const char *servers, int receive_ms,
 	}
 	if (peer.ss_family != AF_UNIX) /* fails: slower, no more */
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-	set_timeout(fd, SO_RCVTIMEO, receive_ms);
-	set_timeout(fd, SO_SNDTIMEO, CONNECTION_SEND_MS);
 	*conn = fd;
 	return IDEM_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * connection.h - one connection off a listening socket, with time-outs on it.
+ * connection.h - one connection off a listening socket.
  */
 #ifndef FRONT_CONNECTION_H
 #define FRONT_CONNECTION_H
@@ -7,9 +7,7 @@
 #include "idem/base.h"
 
 /*
- * Accept one connection, on which a read waits receive_ms at most and a write
- * CONNECTION_SEND_MS: a web server that does not spool answers passes a slow
- * client's pace on.
+ * Accept one connection.
  * servers: the value of FCGI_WEB_SERVER_ADDRS (FastCGI 1.0, 3.2), numeric
  * addresses by commas; NULL or "": any.  It does not bind unix sockets, whose
  * file mode says who may come.
@@ -19,9 +17,7 @@
  * errno: the socket is no good.
  */
 IDEM_MUST_CHECK enum idem_err
-connection_accept(int listen_fd, const char *servers, int receive_ms,
-    int *conn);
-#define CONNECTION_SEND_MS 10000
+connection_accept(int listen_fd, const char *servers, int *conn);
 
 /* Wait for the first byte, or the end; false: there was none in time. */
 bool connection_speaks(int conn, int receive_ms);

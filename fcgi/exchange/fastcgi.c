@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "exchange/connection.h"
 #include "exchange/fastcgi.h"
 #include "exchange/records.h"
 #include "exchange/talk.h"
@@ -384,7 +383,7 @@ fastcgi_serve(int conn, int receive_ms, exchange_fn serve, void *arg)
 	struct request r = { .talk = &talk, .stdout_at = NO_STDOUT };
 	enum fastcgi_end end;
 
-	talk_open(&talk, conn, receive_ms, CONNECTION_SEND_MS);
+	talk_open(&talk, conn, receive_ms, FASTCGI_SEND_MS);
 	idem_buf_init(&r.params, PARAMS_MAX);
 	idem_buf_init(&r.vars, VARS_MAX);
 	idem_buf_over(&r.note, r.memory, sizeof r.memory);

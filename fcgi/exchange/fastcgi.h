@@ -21,11 +21,14 @@ enum fastcgi_end {
 	FASTCGI_ROLE     /* for an authorizer or a filter; not served */
 };
 
+/* A web server that does not spool answers passes a slow client's pace on. */
+#define FASTCGI_SEND_MS 10000
+
 /*
  * Read one request from conn, pass it to serve and finish it.  The connection
  * is always closed afterwards: FCGI_KEEP_CONN would pin the worker to it.
  * We wait for the peer no longer than receive_ms for all that stands before the
- * body, and so long for each 8 KiB of the body; and CONNECTION_SEND_MS for each
+ * body, and so long for each 8 KiB of the body; and FASTCGI_SEND_MS for each
  * 32 KiB of the answer.
  */
 enum fastcgi_end fastcgi_serve(int conn, int receive_ms, exchange_fn serve,

@@ -125,7 +125,7 @@ take_connection(struct loop *l)
 {
 	int conn;
 	enum idem_err err = connection_accept(l->w->listen_fd, l->w->servers,
-	    l->w->receive_ms, &conn);
+	    &conn);
 
 	if (err != IDEM_OK) {
 		cannot_accept(l, err);

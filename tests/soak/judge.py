@@ -17,7 +17,7 @@ STEADY_BYTES = 8 * 1024
 MEMORY_BYTES = 4 * 1024 * 1024
 # What a connection that nobody's web server would open may take a worker for:
 # WORKER_RECEIVE_MS for silence and as much again for what is still read after
-# it, CONNECTION_SEND_MS for an answer that is not read; and the time in the
+# it, FASTCGI_SEND_MS for an answer that is not read; and the time in the
 # queue before.
 HELD_S = 12
 WAIT_MS = 3000      # the longest that an honest request may take

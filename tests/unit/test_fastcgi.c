@@ -312,7 +312,7 @@ only_the_servers_that_are_named(void **state)
 		int conn = -1;
 
 		assert_int_equal(connect(peer, (struct sockaddr *)&sa, n), 0);
-		assert_int_equal(connection_accept(fd, rows[i].servers, 100,
+		assert_int_equal(connection_accept(fd, rows[i].servers,
 		    &conn), rows[i].err);
 		if (rows[i].err == IDEM_OK)
 			assert_int_equal(close(conn), 0);
