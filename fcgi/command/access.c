@@ -11,9 +11,6 @@
 #include "command/command.h"
 #include "process/names.h"
 
-/* Paths in messages are cut here, so that the advice behind them fits. */
-#define SHOWN_BYTES 400
-
 static bool
 look(struct command *c, const char *dir, struct stat *st)
 {
@@ -22,16 +19,16 @@ look(struct command *c, const char *dir, struct stat *st)
 	if (saved == ENOENT)
 		idem_log(c->log, IDEM_ERROR, "%.*s does not exist: the web "
 		    "program makes the store when it starts; is IDEM_STORE "
-		    "what it uses? (idem --check-config)", SHOWN_BYTES,
+		    "what it uses? (idem --check-config)", IDEM_LOG_PATH,
 		    dir);
 	else if (saved != 0)
 		idem_log(c->log, IDEM_ERROR, "cannot look at %.*s: %s; run "
 		    "this as root or as the user of the web program",
-		    SHOWN_BYTES, dir, strerror(saved));
+		    IDEM_LOG_PATH, dir, strerror(saved));
 	else if (!S_ISDIR(st->st_mode))
 		idem_log(c->log, IDEM_ERROR, "%.*s is not a directory: "
 		    "IDEM_STORE names the directory that the store lies in",
-		    SHOWN_BYTES, dir);
+		    IDEM_LOG_PATH, dir);
 	else
 		return true;
 	return false;
@@ -46,12 +43,12 @@ refuse(struct command *c, const char *dir, uid_t owner)
 	if (name != NULL)
 		idem_log(c->log, IDEM_ERROR, "%.*s belongs to %s: run this as "
 		    "root, from the crontab of %s, or with "
-		    "su -s /bin/sh %s -c 'idem %s'", SHOWN_BYTES, dir,
+		    "su -s /bin/sh %s -c 'idem %s'", IDEM_LOG_PATH, dir,
 		    name, name, name, command);
 	else
 		idem_log(c->log, IDEM_ERROR, "%.*s belongs to user id %lu, "
 		    "which has no name here: run this as root, or as that "
-		    "user", SHOWN_BYTES, dir, (unsigned long)owner);
+		    "user", IDEM_LOG_PATH, dir, (unsigned long)owner);
 }
 
 /* All three user and group ids, no other group, and no way back. */
@@ -84,7 +81,7 @@ become(struct command *c, const char *dir, uid_t uid, gid_t gid)
 	if (call == NULL && is_all(uid, gid))
 		return true;
 	idem_log(c->log, IDEM_ERROR, "cannot become user id %lu, the owner of "
-	    "%.*s: %s: %s", (unsigned long)uid, SHOWN_BYTES, dir,
+	    "%.*s: %s: %s", (unsigned long)uid, IDEM_LOG_PATH, dir,
 	    call == NULL ? "setuid" : call,
 	    call == NULL ? "it had no effect" : strerror(saved));
 	return false;

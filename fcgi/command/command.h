@@ -84,10 +84,6 @@ void command_help(const struct command_row *row, struct idem_buf *out);
  */
 bool command_store_open(struct command *c, struct idem_store **out);
 
-/* Warn of a process that has been reading for so long that the store grows. */
-void command_warn_of_reader(const struct command *c,
-    const struct idem_room *room);
-
 /* The store's directory as a string, in path; false: too long, logged. */
 #define COMMAND_PATH_BYTES 4096
 bool command_store_path(struct command *c, char path[COMMAND_PATH_BYTES]);

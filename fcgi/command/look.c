@@ -1,8 +1,6 @@
 /*
  * look.c - stats and check: what a store holds, and whether it is sound.
  */
-#include <inttypes.h>
-
 #include "command/census.h"
 #include "command/command.h"
 
@@ -12,16 +10,6 @@ failed(struct command *c, enum idem_err err)
 	idem_log(c->log, IDEM_ERROR, "cannot read the store: %s",
 	    idem_strerror(err));
 	return COMMAND_FAILED;
-}
-
-void
-command_warn_of_reader(const struct command *c, const struct idem_room *room)
-{
-	if (room->reader_behind >= IDEM_READER_BEHIND)
-		idem_log(c->log, IDEM_WARN, "process %d has been reading the "
-		    "store for %" PRIu64 " commits: what is deleted makes no "
-		    "room before it ends: end it", room->reader_pid,
-		    room->reader_behind);
 }
 
 static void
@@ -66,7 +54,7 @@ command_stats(struct command *c)
 	idem_store_close(&store);
 	if (err != IDEM_OK)
 		return failed(c, err);
-	command_warn_of_reader(c, &room);
+	idem_room_warn(c->log, room.reader_pid, room.reader_behind);
 	print_stats(c, count, &room);
 	return COMMAND_FINE;
 }
@@ -101,7 +89,7 @@ command_check(struct command *c)
 	idem_store_close(&store);
 	if (err != IDEM_OK)
 		return failed(c, err);
-	command_warn_of_reader(c, &room);
+	idem_room_warn(c->log, room.reader_pid, room.reader_behind);
 	print_check(c, room.nrecords, nbad);
 	return nbad == 0 ? COMMAND_FINE : COMMAND_FAILED;
 }

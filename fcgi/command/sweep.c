@@ -178,7 +178,8 @@ look_for_reader(struct command *c, struct idem_store *store)
 	struct idem_room room;
 
 	if (idem_store_room(store, &room) == IDEM_OK)
-		command_warn_of_reader(c, &room);
+		idem_room_warn(c->log, room.reader_pid,
+		    room.reader_behind);
 }
 
 static bool

@@ -216,7 +216,7 @@ make_begin(struct talk *t)
 
 	idem_buf_init(&t->out, 2 * WIRE_PARAMS_MAX);
 	wire_put_begin(&t->out, t->job->vars);
-	(void)idem_buf_room(&t->out, some + 2 * WIRE_HEAD_BYTES);
+	(void)idem_buf_room(&t->out, some + 2 * RECORD_HEAD_BYTES);
 	return idem_buf_err(&t->out);
 }
 

@@ -9,7 +9,6 @@
 
 #define WIRE_PARAMS_MAX (4 * 1024 * 1024) /* bytes, all variables */
 #define WIRE_BODY_MAX 32768 /* bytes of the body in one record */
-#define WIRE_HEAD_BYTES 8   /* in front of each record */
 
 /* Append BEGIN_REQUEST for a responder and all PARAMS.  Variables without "="
  * are passed over. */

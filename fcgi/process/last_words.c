@@ -8,13 +8,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "idem/log.h"
+
 #include "base/io.h"
 #include "base/text.h"
 #include "process/last_words.h"
 
 #define STACK_BYTES 65536
 #define LINE_BYTES 1024
-#define NAME_BYTES 400 /* of the store's name, at most */
 
 struct words {
 	int fd;
@@ -51,13 +52,13 @@ static bool
 write_line(struct words *w, int fd, const char *head, struct idem_span store)
 {
 	w->fd = fd;
-	store = span_first(store, store.n < NAME_BYTES ? store.n : NAME_BYTES);
+	store = span_first(store, store.n < IDEM_LOG_PATH ? store.n :
+	    IDEM_LOG_PATH);
 	if (text_format(w->line, sizeof w->line, "%sstore %.*s: this process "
 	    "dies of a signal: one of its files is cut short or damaged, or "
 	    "the disk cannot be read (or this program has a fault): see \"idem "
 	    "check\", and where it finds damage put a copy of the store in its "
-	    "place\n", head,
-	    IDEM_FMT(store)) != IDEM_OK)
+	    "place\n", head, IDEM_FMT(store)) != IDEM_OK)
 		return false;
 	w->nline = strlen(w->line);
 	return true;

@@ -26,6 +26,7 @@ struct idem_log {
  * log == NULL or log->line == NULL: nothing happens.
  */
 #define IDEM_LOG_MAX 1000 /* bytes */
+#define IDEM_LOG_PATH 400 /* bytes of a path in it, so that advice fits */
 void idem_log(const struct idem_log *log, enum idem_level level,
     const char *fmt, ...) IDEM_PRINTF(3, 4);
 

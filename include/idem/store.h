@@ -285,10 +285,12 @@ struct idem_room {
 	int reader_pid;
 	uint64_t reader_behind; /* commits since it began */
 };
-/* So many commits behind, a reader is no request that is a little slow. */
-#define IDEM_READER_BEHIND 1000
 IDEM_MUST_CHECK enum idem_err
 idem_store_room(struct idem_store *s, struct idem_room *out);
+
+/* Warn of a reader that is so far behind that the store grows. */
+void idem_room_warn(const struct idem_log *log, int reader_pid,
+    uint64_t reader_behind);
 
 /*
  * Every record decodes, index and records agree both ways.  *nbad counts what

@@ -43,11 +43,7 @@ store_tell_full(struct idem_store *s, int64_t now_ms,
 	idem_log(s->log, IDEM_WARN, "the store is full: %s=%" PRIu64
 	    " is met, %" PRIu64 " records are held; %s", full->name,
 	    full->limit, full->nrecords, what_to_do(full));
-	if (full->reader_behind >= IDEM_READER_BEHIND)
-		idem_log(s->log, IDEM_WARN, "process %d has been reading the "
-		    "store for %" PRIu64 " commits: what is deleted makes no "
-		    "room before it ends: end it", full->reader_pid,
-		    full->reader_behind);
+	idem_room_warn(s->log, full->reader_pid, full->reader_behind);
 }
 
 enum idem_err

@@ -12,8 +12,9 @@
 /* What a claim does when the store is full, alike on every back end: */
 #define ROOM_LOOKED_AT 128 /* records that could go, from the oldest on */
 #define ROOM_DROPS_MAX 8   /* of them at most, so a lowered limit is reached */
-#define ROOM_HUNTED 1024   /* records looked at for expired ones where there is
-                            * no room for bytes; the next claim goes on there */
+#define ROOM_HUNTED 1024   /* records looked at for expired ones where none of
+                            * those goes, or there is no room for bytes; the
+                            * next claim goes on there */
 /* ... and one step of a sweep: */
 #define SWEEP_LOOK_MAX 4096 /* records looked at */
 #define SWEEP_DUE_MAX 480   /* due ones treated, whatever the caller allows: as

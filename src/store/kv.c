@@ -10,8 +10,6 @@
 #include "store/datafile.h"
 #include "store/lend.h"
 
-#define SHOWN_BYTES 400 /* of a path in a message, so that advice fits */
-
 /* What another process grew, or a reader's slot that a dead one left: put right
  * once.  false: it is something else. */
 static bool
@@ -273,7 +271,7 @@ kv_count(struct kv_txn *t, unsigned table, uint64_t *n)
 enum idem_err
 kv_copy(struct kv *kv, int fd, bool compact, const char *to)
 {
-	char what[SHOWN_BYTES + 16];
+	char what[IDEM_LOG_PATH + 16];
 	int rc = 0;
 
 	/* What can be cured happens before the first byte is written. */
@@ -286,7 +284,7 @@ kv_copy(struct kv *kv, int fd, bool compact, const char *to)
 	}
 	if (kv->broken)
 		return IDEM_EMOVED;
-	if (text_format(what, sizeof what, "copy to %.*s", SHOWN_BYTES, to) !=
+	if (text_format(what, sizeof what, "copy to %.*s", IDEM_LOG_PATH, to) !=
 	    IDEM_OK)
 		return IDEM_ESTORE; /* it fits */
 	return kv_fail(kv, what, rc);

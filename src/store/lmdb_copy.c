@@ -13,7 +13,6 @@
 
 #include "base/text.h"
 
-#define SHOWN_BYTES 400 /* of a path in a message, so that advice fits */
 #define WALK_RECORDS 1000
 
 struct copying {
@@ -46,7 +45,7 @@ static const struct {
 static enum idem_err
 refuse(const struct copying *c, const char *why)
 {
-	idem_log(c->s->base->log, IDEM_ERROR, "copy to %.*s: %s", SHOWN_BYTES,
+	idem_log(c->s->base->log, IDEM_ERROR, "copy to %.*s: %s", IDEM_LOG_PATH,
 	    c->path, why);
 	return IDEM_EREFUSED;
 }
@@ -73,7 +72,7 @@ fail(const struct copying *c, const char *what, int err)
 		if (rows[i].err == err)
 			advice = rows[i].advice;
 	idem_log(c->s->base->log, IDEM_ERROR, "copy to %.*s: %s: %s: %s",
-	    SHOWN_BYTES, c->path, what, strerror(err), advice);
+	    IDEM_LOG_PATH, c->path, what, strerror(err), advice);
 	return full ? IDEM_EFULL : IDEM_ESTORE;
 }
 

@@ -32,7 +32,7 @@ struct lmdb_store {
 	bool counted;            /* the pages in use, when last counted: */
 	struct kv_pages pages;
 	uint64_t short_bytes;    /* an end that found no room; 0: none */
-	uint64_t hunted;         /* lmdb_replace_expired() goes on here */
+	uint64_t hunted;         /* a hunt for expired ones begins here */
 
 	/* the group commit: lmdb_group.c */
 	struct group *group;     /* NULL: not attached yet, or plain */
@@ -145,10 +145,9 @@ enum idem_err lmdb_submit(void *self, struct idem_op *op);
 
 /*
  * Carry op out in this transaction.  crowded: something must go for all that is
- * new.
- * After any error but those that make the transaction itself useless (a full
- * map, no memory for a page) nothing of op is left in it, so that others in the
- * same transaction may stay.
+ * new.  After any error but those that make the transaction itself useless (a
+ * full map, no memory for a page) nothing of op is left in it, so that others
+ * in the same transaction may stay.
  */
 IDEM_MUST_CHECK enum idem_err
 lmdb_run(struct lmdb_store *s, struct kv_txn *t, struct idem_op *op,

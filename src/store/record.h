@@ -32,7 +32,7 @@ void record_head(struct idem_buf *b, const struct idem_record *r);
  * Decode a stored value; out->answer is borrowed from it.
  * IDEM_ENEWER: of a version that this program does not know.  IDEM_ECORRUPT:
  * its sum is another one, cut short, too long, or something no encoder writes.
- * *out is then undefined.
+ * IDEM_ENOMEM: it could not be summed.  *out is then undefined.
  */
 IDEM_MUST_CHECK enum idem_err
 record_decode(struct idem_span value, struct idem_record *out);
