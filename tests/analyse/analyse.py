@@ -14,8 +14,11 @@ import sys
 
 import tools
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.abspath(os.path.join(HERE, "../.."))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../proof"))
+
+import proof                # noqa: E402
+from proof import ROOT      # noqa: E402
+
 PLANTED = "tests/analyse/planted"
 
 
@@ -80,15 +83,11 @@ def jobs(chosen, short):
 
 
 def write_row(chosen, nfiles, nfaults):
-    folder = os.path.join(ROOT, os.environ.get("BUILD", "build"), "proof")
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "analyse.tsv"), "w",
-              encoding="utf-8") as file:
-        file.write("\t".join([
-            "the code itself, read by " + ", ".join(t.name for t in chosen),
-            "%d files; %d planted faults" % (nfiles, nfaults),
-            "nothing found that is not explained beside the code; each "
-            "planted fault seen", "make analyse"]) + "\n")
+    proof.write_rows("analyse", [(
+        "the code itself, read by " + ", ".join(t.name for t in chosen),
+        "%d files; %d planted faults" % (nfiles, nfaults),
+        "nothing found that is not explained beside the code; each "
+        "planted fault seen", "make analyse")])
 
 
 def missing(chosen):
@@ -113,13 +112,9 @@ def main():
     nfaults = len([p for p in files(PLANTED + "/*.c") if marks(p)[0]])
     nfiles = len({args[1] for _, args in todo}) - nfaults
     print("%s: %s" % (name, ", ".join(t.name for t in chosen)))
-    print("%s: %d passed, %d failed" % (
-        name, len(todo) - len(wrong), len(wrong)))
-    if wrong:
-        return 1
-    if not short:
+    if not wrong and not short:
         write_row(chosen, nfiles, nfaults)
-    return 0
+    return proof.end(name, len(todo) - len(wrong), len(wrong))
 
 
 if __name__ == "__main__":

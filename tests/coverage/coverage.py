@@ -11,8 +11,11 @@ import sys
 
 import lines
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.abspath(os.path.join(HERE, "../.."))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../proof"))
+
+import proof                # noqa: E402
+from proof import ROOT      # noqa: E402
+
 FILE_PERCENT, TOTAL_PERCENT = 90, 95    # of the lines of src/
 # They build the programs anew, without counters.
 NOT_E2E = ("test_make", "test_static")
@@ -100,18 +103,14 @@ def report(counted):
 
 
 def write_row(total):
-    folder = os.path.join(ROOT, os.environ.get("BUILD", "build"), "proof")
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "coverage.tsv"), "w",
-              encoding="utf-8") as file:
-        src, fcgi = total["src/"], total["fcgi/"]
-        file.write("\t".join([
-            "nothing: which lines the tests run",
-            "%d of %d lines of src/, %d of %d of fcgi/" % (
-                src.ran, src.all, fcgi.ran, fcgi.all),
-            "%.1f %% and %.1f %% ran; no line is left out of the count" % (
-                src.percent, fcgi.percent),
-            "make coverage"]) + "\n")
+    src, fcgi = total["src/"], total["fcgi/"]
+    proof.write_rows("coverage", [(
+        "nothing: which lines the tests run",
+        "%d of %d lines of src/, %d of %d of fcgi/" % (
+            src.ran, src.all, fcgi.ran, fcgi.all),
+        "%.1f %% and %.1f %% ran; no line is left out of the count" % (
+            src.percent, fcgi.percent),
+        "make coverage")])
 
 
 def main():
@@ -129,9 +128,8 @@ def main():
     if not failed:
         write_row(total)
     bad = len(low) + len(failed)
-    print("coverage: %d passed, %d failed" % (
-        len(glob.glob(ROOT + "/src/*/*.c")) + 1 + len(chosen) - bad, bad))
-    return 1 if bad else 0
+    return proof.end("coverage", len(glob.glob(ROOT + "/src/*/*.c")) + 1 +
+                     len(chosen) - bad, bad)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import os
 from harness import http
 from harness.case import JSON, OwnSiteCase, ServerCase, fresh_key, on
 from harness.servers import (ApacheCgi, ApacheFcgid, ApacheProxy, Lighttpd,
-                             SocketVariant, Workers)
+                             SocketVariant)
 from harness.site import ROOT
 
 

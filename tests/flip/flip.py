@@ -10,11 +10,14 @@ import tempfile
 import time
 import uuid
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
-BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
-ROUNDS = int(os.environ.get("ROUNDS") or 8192 * 9)
-SECONDS = float(os.environ.get("SECONDS") or 3600)
-SEED = int(os.environ.get("SEED") or time.time_ns() % 1000000007)
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../proof"))
+
+import proof                        # noqa: E402
+from proof import BUILD, ROOT       # noqa: E402
+
+ROUNDS = proof.number("ROUNDS", 8192 * 9)
+SECONDS = proof.number("SECONDS", 3600)
+SEED = proof.seed()
 CHUNK = 450         # damaged files that one process of flip tries
 KINDS = 9           # of damage, in turn
 SHOWN = 3           # of each kind to the real programs
@@ -317,14 +320,9 @@ def main():
     bad = sum(sums["bad"] for sums in total.values())
     failed = bad + shown.n - shown.passed - shown.hung + (prefixes == 0)
     tried = sum(sums["n"] for sums in total.values())
-    os.makedirs(os.path.join(BUILD, "proof"), exist_ok=True)
-    with open(os.path.join(BUILD, "proof/flip.tsv"), "w",
-              encoding="utf-8") as file:
-        for row in rows(total, shown, prefixes):
-            file.write("\t".join(row + ("make flip",)) + "\n")
-    print("flip: %d passed, %d failed" % (tried + shown.n + 1 - failed,
-                                          failed))
-    return 1 if failed else 0
+    proof.write_rows("flip", (row + ("make flip",) for row in
+                              rows(total, shown, prefixes)))
+    return proof.end("flip", tried + shown.n + 1 - failed, failed)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,11 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.path.abspath(os.environ.get("BUILD") or "build")
+sys.path.insert(0, os.path.join(HERE, "../proof"))
+
+import proof                    # noqa: E402
+from proof import BUILD, ROOT   # noqa: E402
+
 TREE = os.path.join(BUILD, "fuzz", "mutants")
 OUT = os.path.join(TREE, "build", "fuzz")
 
@@ -274,7 +277,7 @@ def judge(target, path, old, new, seconds):
 
 
 def main():
-    seconds = int(os.environ.get("SECONDS") or 60)
+    seconds = proof.number("SECONDS", 60)
     wanted = sys.argv[1:]
     make_tree()
     seen = failed = 0
@@ -286,8 +289,7 @@ def main():
         if fault:
             print("%-10s FAILED: %s: %s: %s" % (
                 target, fault, path, " ".join(old.split())), flush=True)
-    print("fuzz-mutants: %d passed, %d failed" % (seen, failed))
-    return failed != 0
+    return proof.end("fuzz-mutants", seen, failed)
 
 
 if __name__ == "__main__":

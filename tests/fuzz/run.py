@@ -6,7 +6,6 @@ usage: run.py long|short|merge TARGET...
    SEEDS: merge takes inputs from there, too: a folder for each target
 """
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -15,7 +14,11 @@ import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-BUILD = os.path.abspath(os.environ.get("BUILD") or "build")
+sys.path.insert(0, os.path.join(HERE, "../proof"))
+
+import proof                # noqa: E402
+from proof import BUILD     # noqa: E402
+
 FUZZ = os.path.join(BUILD, "fuzz")
 DEFAULT_SECONDS = {"long": 3600, "short": 30}
 # An input longer than this finds nothing that a shorter one does not.
@@ -24,13 +27,6 @@ MAX_LEN = {"json": 4000, "multipart": 1500, "wire": 1024, "request": 1024,
 OTHERS_MAX_LEN = 400
 CORPUS_FILES = 199
 CORPUS_FILE_BYTES = 200 * 1024
-
-
-def number(name, default):
-    text = os.environ.get(name) or ""
-    if text and not text.isdigit():
-        sys.exit("fuzz: %s=%s is not a number" % (name, text))
-    return int(text) if text else default
 
 
 def environment():
@@ -157,19 +153,16 @@ def run_all(runs, njobs):
 
 def write_rows(runs, kind):
     """For the README, and for whoever wants each target's numbers."""
-    proof = os.path.join(BUILD, "proof")
-    os.makedirs(proof, exist_ok=True)
     findings = sum(not run.good() for run in runs)
     seconds = sum(run.took_s for run in runs)
-    with open(os.path.join(proof, "fuzz.tsv"), "w") as out:
-        out.write("%s\t%s\t%s\t%s\n" % (
-            "the bytes that come from outside, by libFuzzer, against a second "
-            "implementation (%d readers)" % len(runs),
-            "{:,} inputs in {:,} s".format(
-                sum(run.executions for run in runs), round(seconds)),
-            "nothing" if findings == 0 else "%d findings" % findings,
-            "make fuzz%s SECONDS=%d" % (
-                "" if kind == "long" else "-short", runs[0].seconds)))
+    proof.write_rows("fuzz", [(
+        "the bytes that come from outside, by libFuzzer, against a second "
+        "implementation (%d readers)" % len(runs),
+        "{:,} inputs in {:,} s".format(
+            sum(run.executions for run in runs), round(seconds)),
+        "nothing" if findings == 0 else "%d findings" % findings,
+        "make fuzz%s SECONDS=%d" % (
+            "" if kind == "long" else "-short", runs[0].seconds))])
     with open(os.path.join(FUZZ, "runs.tsv"), "a") as out:
         for run in runs:
             out.write("%s\t%d inputs\t%d s\t%d s of a core\t%d findings\t"
@@ -179,16 +172,15 @@ def write_rows(runs, kind):
 
 
 def fuzz(kind, targets):
-    seconds = number("SECONDS", DEFAULT_SECONDS[kind])
-    seed = number("SEED", random.SystemRandom().randrange(1, 1 << 31))
+    seconds = proof.number("SECONDS", DEFAULT_SECONDS[kind])
+    seed = proof.seed()
     print("fuzz: SEED=%d SECONDS=%d" % (seed, seconds), flush=True)
     runs = [Run(target, kind, seconds, seed + i)
             for i, target in enumerate(targets)]
-    run_all(runs, max(1, number("NJOBS", 2)))
+    run_all(runs, max(1, proof.number("NJOBS", 2)))
     write_rows(runs, kind)
     failed = sum(not run.good() for run in runs)
-    print("fuzz: %d passed, %d failed" % (len(runs) - failed, failed))
-    return failed != 0
+    return proof.end("fuzz", len(runs) - failed, failed)
 
 
 def contents(folder):

@@ -8,7 +8,6 @@ environment: BUILD, ROUNDS (disks to rebuild), SEED
 import collections
 import contextlib
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -19,8 +18,11 @@ import time
 import web
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.path.join(ROOT, os.environ.get("BUILD") or "build")
+sys.path.insert(0, os.path.join(HERE, "../proof"))
+
+import proof                # noqa: E402
+from proof import BUILD     # noqa: E402
+
 TOOLS = os.path.join(BUILD, "powercut")
 SHORT_ROUNDS = 1000
 LONG_ROUNDS = 20000
@@ -216,18 +218,13 @@ def write_row(total, rounds):
            " {answers:,} answers had left, {killed} workers were killed;"
            " {retried:,} requests sent again".format(**total),
            lost, "make powercut ROUNDS=%d" % rounds]
-    folder = os.path.join(BUILD, "proof")
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "powercut.tsv"), "w",
-              encoding="utf-8") as file:
-        file.write("\t".join(row) + "\n")
+    proof.write_rows("powercut", [row])
 
 
 def main():
     short = "--short" in sys.argv[1:]
-    rounds = int(os.environ.get("ROUNDS") or
-                 (SHORT_ROUNDS if short else LONG_ROUNDS))
-    seed = int(os.environ.get("SEED") or random.randrange(1 << 31))
+    rounds = proof.number("ROUNDS", SHORT_ROUNDS if short else LONG_ROUNDS)
+    seed = proof.seed()
     print("powercut: SEED=%d, %d disks" % (seed, rounds), flush=True)
     total = collections.Counter()
     failed = prove_the_check(seed)
@@ -240,14 +237,13 @@ def main():
         one(KINDS[i % len(KINDS)], seed + i, rounds // nloads, total,
             rounds)
     failed += total["lost"] + total["bad"]
-    print("powercut: %d passed, %d failed" % (
-        total["states"] + total["loads"] + len(BROKEN) - failed, failed))
-    return failed > 0
+    return proof.end("powercut", total["states"] + total["loads"] +
+                     len(BROKEN) - failed, failed)
 
 
 if __name__ == "__main__":
     try:
         sys.exit(main())
     except Trouble as trouble:
-        print("powercut: %s\npowercut: 0 passed, 1 failed" % trouble)
-        sys.exit(1)
+        print("powercut: %s" % trouble)
+        sys.exit(proof.end("powercut", 0, 1))

@@ -10,8 +10,8 @@ import glob
 import os
 import sys
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
-BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
+from proof import ROOT, ROWS
+
 KEPT = os.path.join(ROOT, "docs/proof.tsv")
 README = os.path.join(ROOT, "README.md")
 COLUMNS = ["proof", "what was broken", "how often", "what was lost",
@@ -65,7 +65,7 @@ def in_readme(text):
 
 def take(names):
     proofs = kept()
-    for path in glob.glob(os.path.join(BUILD, "proof/*.tsv")):
+    for path in glob.glob(os.path.join(ROWS, "*.tsv")):
         name = os.path.basename(path)[:-len(".tsv")]
         if names and name not in names:
             continue

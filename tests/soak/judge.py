@@ -1,12 +1,11 @@
 """What a run of the soak showed, held against what it has to show."""
 import collections
-import os
 
 import attack
 import logs
+import proof
 import watch
 from harness import proc
-from harness.site import BUILD
 
 # LMDB keeps, for the life of a process, the pages of the largest batch that it
 # led: those of a sweep's step of 500 records are two megabytes.  So a worker
@@ -169,12 +168,7 @@ class Run:
             .format(self.held.held_s)))
 
     def report(self):
-        folder = os.path.join(BUILD, "proof")
-        os.makedirs(folder, exist_ok=True)
-        with open(os.path.join(folder, "soak.tsv"), "w",
-                  encoding="utf-8") as file:
-            for row in self.rows:
-                file.write("\t".join(row + ("make soak SECONDS=%d"
-                                            % self.seconds,)) + "\n")
-        print("soak: %d passed, %d failed" % (self.passed, self.failed))
-        return 1 if self.failed else 0
+        proof.write_rows("soak", (
+            row + ("make soak SECONDS=%d" % self.seconds,)
+            for row in self.rows))
+        return proof.end("soak", self.passed, self.failed)

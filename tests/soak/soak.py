@@ -8,16 +8,16 @@ environment: SECONDS, SEED, BUILD; KEEP_SITE: leave the folders behind
 """
 import json
 import os
-import random
 import subprocess
 import sys
 import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../e2e"))
+sys.path[:0] = [os.path.join(HERE, "../e2e"), os.path.join(HERE, "../proof")]
 
 import attack                                                  # noqa: E402
 import judge                                                   # noqa: E402
+import proof                                                   # noqa: E402
 import watch                                                   # noqa: E402
 from harness import proc                                       # noqa: E402
 from harness.servers import ApacheFcgid, SocketVariant, Workers  # noqa: E402
@@ -136,8 +136,8 @@ def attackers(soak):
 
 
 def main():
-    seconds = int(os.environ.get("SECONDS") or 600)
-    seed = int(os.environ.get("SEED") or random.SystemRandom().getrandbits(32))
+    seconds = proof.number("SECONDS", 600)
+    seed = proof.seed()
     print("soak: SEED=%d SECONDS=%d" % (seed, seconds))
     sys.stdout.flush()
     with Soak(seed) as soak:

@@ -3,7 +3,6 @@ intent of the round is looked at and forgotten."""
 import collections
 import json
 import random
-import time
 
 from harness import proc
 from harness.load import Crowd

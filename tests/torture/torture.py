@@ -18,10 +18,11 @@ import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "../e2e")]
+sys.path[:0] = [HERE] + [os.path.join(HERE, "..", name)
+                        for name in ("e2e", "proof")]
 
 from harness.php import PHP_CGI, find_fpm       # noqa: E402
-from harness.site import BUILD                  # noqa: E402
+import proof                                    # noqa: E402
 import rounds                                   # noqa: E402
 import yards                                    # noqa: E402
 
@@ -113,17 +114,8 @@ def row(phase, nkills, failed):
     if counts["held"]:
         lost += "; %s held, listed and resolved by hand, none run again" % (
             number(counts["held"], "outcomes unknown"))
-    return "\t".join((phase.yard.what, "; ".join(often), lost,
-                      "make torture ROUNDS=%d" % nkills))
-
-
-def write_rows(phases, nkills, tally):
-    folder = os.path.join(BUILD, "proof")
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "torture.tsv"), "w",
-              encoding="utf-8") as file:
-        for phase in phases:
-            file.write(row(phase, nkills, tally.nfailed) + "\n")
+    return (phase.yard.what, "; ".join(often), lost,
+            "make torture ROUNDS=%d" % nkills)
 
 
 def can_run():
@@ -139,20 +131,19 @@ def main():
     missing = can_run()
     if missing:
         print("torture: skipped, there is no %s" % missing)
-        print("torture: 0 passed, 0 failed")
-        return 0
-    nkills = int(os.environ.get("ROUNDS") or 10000)
-    seed = int(os.environ.get("SEED") or random.SystemRandom().getrandbits(31))
+        return proof.end("torture", 0, 0)
+    nkills = proof.number("ROUNDS", 10000)
+    seed = proof.seed()
     print("torture: SEED=%d ROUNDS=%d" % (seed, nkills), flush=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     tally, began = Tally(), time.monotonic()
     phases = run_all(seed, nkills, tally)
-    write_rows(phases, nkills, tally)
+    proof.write_rows("torture", (row(phase, nkills, tally.nfailed)
+                                 for phase in phases))
     print("torture: %d kills of workers in %d s" % (
         sum(p.counts["kills of workers"] for p in phases),
         time.monotonic() - began))
-    print("torture: %d passed, %d failed" % (tally.npassed, tally.nfailed))
-    return 1 if tally.nfailed else 0
+    return proof.end("torture", tally.npassed, tally.nfailed)
 
 
 if __name__ == "__main__":

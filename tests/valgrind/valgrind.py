@@ -14,7 +14,11 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.abspath(os.path.join(HERE, "../.."))
+sys.path.insert(0, os.path.join(HERE, "../proof"))
+
+import proof                # noqa: E402
+from proof import ROOT      # noqa: E402
+
 TOOL = ["valgrind", "--quiet", "--vgdb=no", "--leak-check=full",
         "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite",
         "--child-silent-after-fork=no", "--trace-children=yes",
@@ -142,16 +146,12 @@ KINDS = {"unit": unit, "e2e": e2e}
 
 
 def write_row(counts):
-    folder = os.path.join(ROOT, os.environ.get("BUILD", "build"), "proof")
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "valgrind.tsv"), "w",
-              encoding="utf-8") as file:
-        file.write("\t".join([
-            "nothing: memcheck looks at every access to memory",
-            "; ".join("%d %s tests in %d processes" % (
-                ran, name, processes) for name, ran, processes in counts),
-            "nothing found: no bad access, no unset value used or written, "
-            "no leak", "make valgrind"]) + "\n")
+    proof.write_rows("valgrind", [(
+        "nothing: memcheck looks at every access to memory",
+        "; ".join("%d %s tests in %d processes" % (
+            ran, name, processes) for name, ran, processes in counts),
+        "nothing found: no bad access, no unset value used or written, "
+        "no leak", "make valgrind")])
 
 
 def main():
@@ -169,11 +169,9 @@ def main():
     for text in bad:
         print("---\n" + text)
     ran = sum(count[1] for count in counts)
-    print("valgrind: %d passed, %d failed" % (ran, len(bad) + (ran == 0)))
-    if bad or not ran:
-        return 1
-    write_row(counts)
-    return 0
+    if ran and not bad:
+        write_row(counts)
+    return proof.end("valgrind", ran, len(bad) + (ran == 0))
 
 
 if __name__ == "__main__":
