@@ -3,7 +3,7 @@
 # `make e2e`, and so `make test`, runs these tests among the others.
 harm_tools := $(addprefix $(BUILD)/tests/,world.so reader)
 proof_files += $(harm_tools)
-e2e harm: $(harm_tools)
+e2e harm coverage-programs valgrind-programs: $(harm_tools)
 $(BUILD)/tests/world.so: tests/e2e/world.c
 	@mkdir -p $(@D)
 	@echo '  LINK $@'

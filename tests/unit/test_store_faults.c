@@ -15,14 +15,23 @@ static struct fault {
 	int rc;
 	bool within;        /* the library's own calls are not counted */
 	const char *name;   /* what failed */
+	const char *only;   /* calls of this one are counted; NULL: of all */
+	const char *then;   /* what fails once behind the first fault */
 } fault;
 
 static bool
 fails(const char *name)
 {
-	if (fault.within || fault.countdown == 0 || --fault.countdown > 0)
+	if (fault.within || fault.countdown == 0 ||
+	    (fault.only != NULL && strcmp(fault.only, name) != 0) ||
+	    --fault.countdown > 0)
 		return false;
 	fault.name = name;
+	if (fault.then != NULL) {
+		fault.only = fault.then;
+		fault.then = NULL;
+		fault.countdown = 1;
+	}
 	return true;
 }
 
@@ -261,11 +270,65 @@ every_call_fails_once(void **state)
 	}
 }
 
+/* LMDB's files appear one after the other. */
+static void
+opening_tries_again(void **state)
+{
+	static const int rows[] = { ENOENT, EAGAIN, EBUSY, EINVAL };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct kit k;
+
+		kit_make(&k, false);
+		fault = (struct fault){ .countdown = 1, .rc = rows[i],
+			.only = "mdb_env_open" };
+		assert_int_equal(kit_reopen(&k, true), IDEM_OK);
+		assert_int_equal(fault.countdown, 0);
+		assert_int_equal(k.lines.n, 0);
+		kit_close(&k);
+	}
+}
+
+/* LMDB has no map any more then: the process must not touch the store. */
+static void
+a_map_that_is_lost_while_it_grows(void **state)
+{
+	static const struct step put[] = {
+		{ ONCE, 'a', '1', .input = "a", .err = IDEM_EMOVED },
+	};
+	static const struct step after[] = {
+		{ ONCE, 'b', '2', .input = "b", .err = IDEM_EMOVED },
+		{ LOOK, 'a', '1', .err = IDEM_EMOVED },
+	};
+	static const struct step anew[] = {
+		{ ONCE, 'a', '3', .input = "a", .verdict = IDEM_STORED,
+		    .walk = "1aD" },
+	};
+	struct idem_room room;
+	struct kit k;
+
+	(void)state;
+	kit_open(&k, false);
+	fault = (struct fault){ .countdown = 1, .rc = MDB_MAP_FULL,
+		.only = "mdb_put", .then = "mdb_env_set_mapsize" };
+	KIT_RUN(&k, put);
+	kit_logged(&k, "the map: ");
+	KIT_RUN(&k, after);
+	assert_int_equal(idem_store_room(k.store, &room), IDEM_EMOVED);
+	assert_int_equal(fault.countdown, 0);
+	assert_int_equal(kit_reopen(&k, false), IDEM_OK);
+	KIT_RUN(&k, anew);
+	kit_close(&k);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_call_fails_once),
+		cmocka_unit_test(opening_tries_again),
+		cmocka_unit_test(a_map_that_is_lost_while_it_grows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
