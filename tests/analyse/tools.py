@@ -10,13 +10,14 @@ WARN = shlex.split(os.environ.get("ANALYSE_C", "-std=c11 -Wall -Wextra"))
 
 # In the tests only.  An assertion of cmocka leaves by longjmp(), which no tool
 # knows: behind it they still take a pointer for NULL and a value for unset.
-GCC_TESTS = ["-DIDEM_FAILPOINTS", "-Itests/unit", "-Wno-pedantic",
+GCC_TESTS = ["-DIDEM_FAILPOINTS", "-Itests/unit", "-Itests/fuzz",
+             "-Wno-pedantic",
              "-Wno-analyzer-null-dereference", "-Wno-analyzer-null-argument",
              "-Wno-analyzer-use-of-uninitialized-value",
              "-Wno-analyzer-fd-use-without-check"]
 
 
-CPPCHECK_TESTS = ["-DIDEM_FAILPOINTS", "-Itests/unit"]
+CPPCHECK_TESTS = ["-DIDEM_FAILPOINTS", "-Itests/unit", "-Itests/fuzz"]
 
 
 class Tool:
