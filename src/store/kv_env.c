@@ -158,12 +158,19 @@ reach_last_page(struct kv *kv)
 	struct kv_pages pages;
 	struct kv_txn t;
 	enum idem_err err = kv_pages(kv, false, &pages);
-	off_t end = err == IDEM_OK ?
-	    (off_t)(pages.end * pages.page_bytes) : 0;
+	off_t end;
 	int rc;
 
-	if (err != IDEM_OK || !datafile_ends_before(kv_fd(kv), end))
+	if (err != IDEM_OK)
 		return err;
+	if (pages.end > INT64_MAX / pages.page_bytes)
+		return kv_fail(kv, "data.mdb", MDB_CORRUPTED);
+	end = (off_t)(pages.end * pages.page_bytes);
+	if (!datafile_ends_before(kv_fd(kv), end))
+		return IDEM_OK;
+	/* No store lacks more than a store may grow to. */
+	if (datafile_ends_before(kv_fd(kv), end - (off_t)(2 * kv->max_bytes)))
+		return kv_fail(kv, "data.mdb", MDB_CORRUPTED);
 	if ((err = kv_begin(kv, true, &t)) != IDEM_OK)
 		return err;
 	rc = datafile_reach(kv_fd(kv), end);

@@ -73,6 +73,38 @@ no_store_there(void **state)
 	assert_int_equal(rmdir(kit_path(k, "store")), 0);
 }
 
+#define LAST_PAGE_AT 136 /* in a page of LMDB 0.9 that begins with "meta" */
+
+/* A flipped bit that is no page's number must not make the file that long. */
+static void
+a_last_page_beyond_all_room(void **state)
+{
+	static const int bits[] = { 30, 50, 62 }; /* 4 TiB, 4 EiB, too many */
+	struct kit *k = *state;
+
+	for (size_t i = 0; i < COUNT(bits); i++) {
+		uint64_t last;
+		struct stat st;
+		int fd;
+
+		make_store(k);
+		fd = open(kit_path(k, "store/data.mdb"), O_RDWR | O_CLOEXEC);
+		for (off_t at = LAST_PAGE_AT; at < 8192; at += 4096) {
+			assert_int_equal(pread(fd, &last, 8, at), 8);
+			assert_in_range(last, 1, 1000);
+			last ^= UINT64_C(1) << bits[i];
+			assert_int_equal(pwrite(fd, &last, 8, at), 8);
+		}
+		idem_buf_reset(&k->lines);
+		assert_int_not_equal(kit_reopen(k, true), IDEM_OK);
+		kit_logged(k, "/store: ");
+		assert_int_equal(fstat(fd, &st), 0);
+		assert_in_range(st.st_size, 8192, 1 << 20);
+		close(fd);
+		kit_remove(k, "store");
+	}
+}
+
 /* In a process of its own, as nobody: the code, and the line is there. */
 static void
 as_nobody(struct kit *k, enum idem_err err, const char *line)
@@ -978,6 +1010,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		TEST(no_store_there),
+		TEST(a_last_page_beyond_all_room),
 		TEST(no_rights),
 		TEST(inside_the_document_root),
 		TEST(a_newer_schema),
