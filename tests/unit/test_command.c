@@ -147,6 +147,28 @@ a_word_of_two_meanings(void **state)
 	result_free(&r);
 }
 
+/* resolve --complete keeps an answer by these three. */
+static void
+says_which_settings_it_uses(void **state)
+{
+	static const char *const lines[] = {
+		"\nIDEM_TTL=24h\tdefault\troute\tused by idem\n",
+		"\nIDEM_MAX_RESPONSE=256K\tdefault\tprocess\tused by idem\n",
+		"\nIDEM_KEEP_HEADERS=\tdefault\troute\tused by idem\n",
+		"\nIDEM_MAX_BODY=1M\tdefault\tprocess\tnot used by idem\n",
+	};
+	struct result r;
+
+	(void)state;
+	command_run(&r, WORDS("--check-config", "--store", "/x"),
+	    IDEM_LIT(""), no_env);
+	idem_buf_putc(&r.out, '\0');
+	assert_int_equal(r.rc, 0);
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+		assert_non_null(strstr(r.out.p, lines[i]));
+	result_free(&r);
+}
+
 static void
 long_words_are_cut(void **state)
 {
@@ -420,6 +442,7 @@ main(void)
 		cmocka_unit_test(usage_errors),
 		cmocka_unit_test(scopes_that_are_none),
 		cmocka_unit_test(a_word_of_two_meanings),
+		cmocka_unit_test(says_which_settings_it_uses),
 		cmocka_unit_test(long_words_are_cut),
 		cmocka_unit_test(version_and_help),
 		cmocka_unit_test(every_command_helps),
