@@ -134,9 +134,11 @@ class Run:
         more = ask("GET", "/vazifalar?soni=1&keyin=%d" % n).json
         self.that(more["vazifalar"] == [], "and no more: %r" % more)
         self.that(not sweeps.failed, "%d sweeps, %d records expired%s" % (
-            sweeps.n, sweeps.nexpired, sweeps.failed[:1]))
+            sweeps.n, sweeps.nexpired, "".join(
+                "\n  " + line.strip() for line in sweeps.failed[:1])))
         check = self.soak.site.idem("check")
-        self.that(check.returncode == 0, "idem check: %r" % check.stdout[-200:])
+        self.that(check.returncode == 0, "idem check: " +
+                  (check.stdout + check.stderr[-200:]).decode().strip())
 
     def logs(self):
         for site in (self.soak.site, self.soak.apache_site):

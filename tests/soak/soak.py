@@ -54,7 +54,7 @@ class Sweeps(threading.Thread):
             run = self.soak.site.idem("sweep", "--json")
             self.n += 1
             if run.returncode != 0:
-                self.failed.append(run.stderr)
+                self.failed.append(run.stderr.decode())
             else:
                 self.nexpired += json.loads(run.stdout)["expired"]
 

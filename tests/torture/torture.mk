@@ -13,4 +13,4 @@ $(BUILD)/tests/charge: tests/torture/charge.c
 torture: torture-programs
 	@BUILD='$(BUILD)' $(PYTHON) tests/torture/torture.py
 torture-short: torture-programs
-	@BUILD='$(BUILD)' ROUNDS=200 $(PYTHON) tests/torture/torture.py
+	@BUILD='$(BUILD)' ROUNDS='$(or $(ROUNDS),200)' $(PYTHON) tests/torture/torture.py
