@@ -117,6 +117,9 @@ static const struct row {
 	    IDEM_LIT_INIT(OK_HI) },
 	{ "variables in the body", IDEM_LIT_INIT(HEAD HI A_B BODY_END),
 	    FASTCGI_SERVED, "A=b;", "hi", false, IDEM_LIT_INIT(OK_HI) },
+	{ "variables in the body, and their end", IDEM_LIT_INIT(HEAD HI A_B
+	    VARS_END BODY_END), FASTCGI_SERVED, "A=b;", "hi", false,
+	    IDEM_LIT_INIT(OK_HI) },
 	{ "aborted in the variables", IDEM_LIT_INIT(BEGIN A_B
 	    "\1\2\0\1\0\0\0\0" VARS_END), FASTCGI_CUT, NULL, NULL, false,
 	    IDEM_LIT_INIT("") },
@@ -249,6 +252,37 @@ what_ends_anywhere(void **state)
 	idem_buf_free(&raw);
 }
 
+static void
+complain(void *arg, struct exchange *x)
+{
+	(void)arg; /* the exchange says enough */
+	x->complain(x->arg, "no");
+	assert_int_equal(x->write(x->arg, "ok", 2), IDEM_OK);
+}
+
+/* A stream that was begun is ended (FastCGI 1.0, 3.3). */
+static void
+what_is_complained_of(void **state)
+{
+	const struct idem_span sent = IDEM_LIT(HEAD BODY_END);
+	struct idem_buf raw;
+	int fds[2];
+
+	(void)state;
+	idem_buf_init(&raw, 1000);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	assert_int_equal(io_write(fds[0], sent.p, sent.n), IDEM_OK);
+	assert_int_equal(fastcgi_serve(fds[1], WAIT_MS, complain, NULL),
+	    FASTCGI_SERVED);
+	assert_int_equal(io_read_all(fds[0], &raw), IDEM_OK);
+	assert_span(idem_buf_span(&raw), IDEM_LIT("\1\7\0\1\0\2\0\0" "no"
+	    "\1\7\0\1\0\1\0\0" "\n" "\1\6\0\1\0\2\0\0" "ok"
+	    "\1\7\0\1\0\0\0\0" "\1\6\0\1\0\0\0\0"
+	    "\1\3\0\1\0\10\0\0" "\0\0\0\0\0\0\0\0"));
+	assert_int_equal(close(fds[0]), 0);
+	idem_buf_free(&raw);
+}
+
 /* --- a byte now and then -------------------------------------------------- */
 
 static pid_t
@@ -313,6 +347,7 @@ main(void)
 		cmocka_unit_test(what_is_sent_at_once),
 		cmocka_unit_test(what_is_sent_by_a_peer_that_waits),
 		cmocka_unit_test(what_ends_anywhere),
+		cmocka_unit_test(what_is_complained_of),
 		cmocka_unit_test(what_drips),
 	};
 
