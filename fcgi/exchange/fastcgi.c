@@ -14,7 +14,10 @@
 #define PARAMS_MAX (4 * 1024 * 1024) /* bytes, all variables */
 #define VARS_MAX (4 * 1024 * 1024)   /* bytes, the pointers to them */
 #define NOTE_MAX 1024 /* content of BEGIN_REQUEST and of management records */
-#define BODY_PACE_BYTES 8192
+/* Not every web server gathers a body before it passes it on, and a telephone
+ * may be slow: 1 KiB for three times the longest silence. */
+#define BODY_PACE_BYTES 1024
+#define BODY_PACE_SILENCES 3
 #define END_ROOM 64 /* for the records at the end of an answer */
 
 /* FastCGI 1.0, 5.5 */
@@ -325,7 +328,8 @@ read_head(struct request *r)
 		return FASTCGI_ROLE;
 	if (r->broken || !make_vars(r))
 		return refuse(r);
-	talk_pace(r->talk, BODY_PACE_BYTES);
+	talk_pace(r->talk, BODY_PACE_BYTES,
+	    BODY_PACE_SILENCES * r->talk->receive_ms);
 	return FASTCGI_SERVED;
 }
 
@@ -333,7 +337,7 @@ read_head(struct request *r)
 
 /*
  * To close while something was not read may cost the peer the answer.  A peer
- * that is late with it gets no more time.
+ * that is late with it gets no more time, nor one whose body has no end.
  */
 static void
 linger(struct request *r)
@@ -341,7 +345,7 @@ linger(struct request *r)
 	if (r->body_ended || r->broken ||
 	    shutdown(r->talk->fd, SHUT_WR) != 0)
 		return;
-	talk_pace(r->talk, BODY_PACE_BYTES);
+	talk_pace(r->talk, 0, r->talk->receive_ms);
 	while (!r->body_ended && !r->broken)
 		step(r);
 }

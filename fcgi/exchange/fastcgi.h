@@ -28,8 +28,9 @@ enum fastcgi_end {
  * Read one request from conn, pass it to serve and finish it.  The connection
  * is always closed afterwards: FCGI_KEEP_CONN would pin the worker to it.
  * We wait for the peer no longer than receive_ms for all that stands before the
- * body, and so long for each 8 KiB of the body; and FASTCGI_SEND_MS for each
- * 32 KiB of the answer.
+ * body, so long at a time and three times so long for each KiB of the body; so
+ * long for all of it that nobody read; and FASTCGI_SEND_MS for each 8 KiB of
+ * the answer.
  */
 enum fastcgi_end fastcgi_serve(int conn, int receive_ms, exchange_fn serve,
     void *arg);

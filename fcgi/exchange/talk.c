@@ -9,6 +9,9 @@
 #include "base/text.h"
 #include "exchange/talk.h"
 
+#define SEND_PACE_BYTES 8192
+#define SEND_AGAIN_MS 500
+
 void
 talk_open(struct talk *t, int fd, int receive_ms, int send_ms)
 {
@@ -17,30 +20,35 @@ talk_open(struct talk *t, int fd, int receive_ms, int send_ms)
 	t->send_ms = send_ms;
 	t->unread = IDEM_LIT("");
 	idem_buf_over(&t->out, t->memory, sizeof t->memory);
-	talk_pace(t, 0);
+	talk_pace(t, 0, receive_ms);
 }
 
 void
-talk_pace(struct talk *t, size_t pace_bytes)
+talk_pace(struct talk *t, size_t pace_bytes, int pace_ms)
 {
-	t->left_ms = t->receive_ms;
+	t->left_ms = t->pace_ms = pace_ms;
 	t->pace_bytes = pace_bytes;
 	t->npaced = 0;
 }
 
-/* Wait for events out of what is left.  false: nothing is. */
+/* Wait for events, most_ms and what is left at most.  false: there was none. */
 static bool
-wait_for(int fd, short events, int *left_ms)
+wait_for(int fd, short events, int most_ms, int *left_ms)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 	int64_t began = io_steady_ms(), took;
+	int rc;
 
-	if (*left_ms <= 0 ||
-	    (poll(&p, 1, *left_ms) < 0 && errno != EINTR))
+	if (*left_ms <= 0)
 		return false;
+	rc = poll(&p, 1, most_ms < *left_ms ? most_ms : *left_ms);
+	if (rc < 0 && errno != EINTR) {
+		*left_ms = 0;
+		return false;
+	}
 	took = io_steady_ms() - began;
 	*left_ms = took < *left_ms ? *left_ms - (int)took : 0;
-	return p.revents != 0 || *left_ms > 0;
+	return rc != 0;
 }
 
 static void
@@ -48,7 +56,7 @@ pace(struct talk *t, size_t n)
 {
 	t->npaced += n;
 	if (t->pace_bytes > 0 && t->npaced >= t->pace_bytes)
-		talk_pace(t, t->pace_bytes);
+		talk_pace(t, t->pace_bytes, t->pace_ms);
 }
 
 bool
@@ -58,17 +66,23 @@ talk_receive(struct talk *t)
 
 	while ((n = recv(t->fd, t->in, sizeof t->in, MSG_DONTWAIT)) < 0)
 		if ((errno != EAGAIN && errno != EINTR) ||
-		    !wait_for(t->fd, POLLIN, &t->left_ms))
+		    !wait_for(t->fd, POLLIN, t->receive_ms, &t->left_ms))
 			return false;
 	t->unread = (struct idem_span){ t->in, (size_t)n };
 	pace(t, (size_t)n);
 	return n > 0;
 }
 
+/*
+ * A unix socket is told to have room when three quarters of it are empty, but
+ * takes more long before: who only waited for the word would give a slow reader
+ * up while he reads.
+ */
 bool
 talk_send(struct talk *t)
 {
 	struct idem_span rest = idem_buf_span(&t->out);
+	size_t goal = rest.n;
 	int left_ms = t->send_ms;
 
 	while (rest.n > 0) {
@@ -78,8 +92,13 @@ talk_send(struct talk *t)
 		if (n >= 0)
 			rest = span_from(rest, (size_t)n);
 		else if ((errno != EAGAIN && errno != EINTR) ||
-		    !wait_for(t->fd, POLLOUT, &left_ms))
+		    (!wait_for(t->fd, POLLOUT, SEND_AGAIN_MS, &left_ms) &&
+		    left_ms <= 0))
 			return false;
+		if (rest.n + SEND_PACE_BYTES <= goal) {
+			goal = rest.n;
+			left_ms = t->send_ms;
+		}
 	}
 	idem_buf_reset(&t->out);
 	return true;

@@ -13,12 +13,12 @@
 /*
  * A peer that sends a byte now and then is as bad as one that sends none: what
  * counts is how long we have waited for it in all.  pace_bytes buy it the whole
- * time again; 0: nothing does.
+ * time again; 0: nothing does.  No silence may last longer than receive_ms.
  */
 struct talk {
 	int fd; /* a socket */
 	int receive_ms, send_ms;
-	int left_ms; /* of receive_ms */
+	int pace_ms, left_ms; /* of it */
 	size_t pace_bytes, npaced;
 	struct idem_span unread; /* of in */
 	struct idem_buf out;     /* not sent yet; over memory */
@@ -27,14 +27,14 @@ struct talk {
 };
 
 void talk_open(struct talk *t, int fd, int receive_ms, int send_ms);
-/* From now on, the whole time again, and again after each pace_bytes. */
-void talk_pace(struct talk *t, size_t pace_bytes);
+/* From now on pace_ms, and again after each pace_bytes. */
+void talk_pace(struct talk *t, size_t pace_bytes, int pace_ms);
 
 /* Get more into t->unread, which must have been used up.  false: there is
  * none, or not in time. */
 bool talk_receive(struct talk *t);
 
-/* Send all of t->out, for which a peer has send_ms.  false: it is gone. */
+/* Send all of t->out: a peer has send_ms for each 8 KiB.  false: it is gone. */
 bool talk_send(struct talk *t);
 
 #endif
