@@ -19,7 +19,7 @@
 #include "process/worker.h"
 
 #define NO_DESCRIPTORS_MS 500 /* pause before the next accept */
-#define LARGE_BYTES (128 * 1024) /* malloc's own first idea of it */
+#define LARGE_BYTES (4 * 1024 * 1024) /* over LMDB's lists, 2 MiB a write */
 
 /* What a worker waits for. */
 enum { A_SIGNAL = 1, A_CONNECTION = 2 };
@@ -142,6 +142,14 @@ take_connection(struct loop *l)
 }
 
 static void
+give_memory_back(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	(void)malloc_trim(0);
+#endif
+}
+
+static void
 keep_house(struct loop *l)
 {
 	const struct worker *w = l->w;
@@ -159,6 +167,7 @@ keep_house(struct loop *l)
 	}
 	if (w->program->idle != NULL)
 		w->program->idle(l->app);
+	give_memory_back();
 	ask_leave(l);
 }
 
@@ -266,9 +275,10 @@ close_program(struct loop *l)
 }
 
 /* Left alone, glibc learns from one large request to keep the memory of such
- * ones for the life of the process. */
+ * ones for the life of the process.  What each write needs again stays for the
+ * next one, until keep_house(). */
 static void
-give_large_memory_back(void)
+bound_what_malloc_keeps(void)
 {
 #ifdef M_MMAP_THRESHOLD
 	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
@@ -281,7 +291,7 @@ worker_run(const struct worker *w)
 {
 	struct loop l = { .w = w };
 
-	give_large_memory_back();
+	bound_what_malloc_keeps();
 	if (!open_program(&l))
 		return l.status;
 	if (!open_events(&l)) {
