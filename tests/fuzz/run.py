@@ -173,6 +173,8 @@ def write_rows(runs, kind):
 
 def fuzz(kind, targets):
     seconds = proof.number("SECONDS", DEFAULT_SECONDS[kind])
+    if seconds == 0:        # libFuzzer takes that for no end at all
+        sys.exit("SECONDS=0 is too short: at least 1")
     seed = proof.seed()
     print("fuzz: SEED=%d SECONDS=%d" % (seed, seconds), flush=True)
     runs = [Run(target, kind, seconds, seed + i)

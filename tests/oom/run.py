@@ -42,8 +42,8 @@ def main():
     if short and not os.environ.get("ROUNDS"):
         os.environ["ROUNDS"] = SHORT_ROUNDS
     os.environ["SEED"] = str(proof.seed())
-    passed, failed, nscenarios, nabsorbed, nfaults = units()
     tally = Tally(proof.number("ROUNDS", 0), int(os.environ["SEED"]))
+    passed, failed, nscenarios, nabsorbed, nfaults = units()
     programs.everything(tally)
     workers.everything(tally)
     proof.write_rows("oom", [
