@@ -4,8 +4,9 @@ import json
 import socket
 import struct
 import time
+import unittest
 
-from harness import fcgi
+from harness import fcgi, proc
 from harness.case import JSON, ServerCase, fresh_key
 from harness.servers import Direct, Inherited
 
@@ -190,6 +191,16 @@ class FastCgi(ServerCase):
         began = time.monotonic()
         self.assertFirst(self.post({"matn": "keyingi"}, fresh_key()))
         self.assertLess(time.monotonic() - began, 8)
+
+    @unittest.skipIf(proc.SLOW > 1, "valgrind has memory of its own")
+    def test_memory_is_not_had_anew_for_each_request(self):
+        for _ in range(20):
+            self.post({"matn": "isinish"}, fresh_key())
+        pid, = self.server.workers()
+        before = proc.minor_faults(pid)
+        for _ in range(100):
+            self.assertFirst(self.post({"matn": "xotira"}, fresh_key()))
+        self.assertLess(proc.minor_faults(pid) - before, 100)
 
     # --- the answer -------------------------------------------------------
     def test_status_is_always_sent_and_the_head_is_small(self):

@@ -29,6 +29,12 @@ def alive(pid):
         return False
 
 
+def minor_faults(pid):
+    """Pages that the process had from the kernel so far, without a disk."""
+    with open("/proc/%d/stat" % pid, encoding="latin-1") as file:
+        return int(file.read().rpartition(")")[2].split()[7])
+
+
 def program_of(pid):
     """The path that the process runs; under `make valgrind` it stands among
     valgrind's options."""
