@@ -14,6 +14,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 def main():
     group, names = sys.argv[1], sys.argv[2:]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    # A shell without job control starts what runs beside it deaf to Ctrl-C,
+    # and what is started from there would be, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     module, _, name = group.rpartition(".")
     try:
         cls = getattr(importlib.import_module(module), name)
