@@ -70,7 +70,7 @@ struct group_work {
 struct group;
 
 /*
- * Attach to the file "group.1" in the directory dir, made where it is missing,
+ * Attach to the file "group.2" in the directory dir, made where it is missing,
  * and take a free slot; what a dead owner left pending there is carried out
  * first.  *work is copied.  wait_ms, more than 0: how long to wait for a
  * process that does not move, here and later.

@@ -11,7 +11,12 @@
 
 #include "store/group.h"
 
-#define GROUP_LAYOUT 1
+/*
+ * Also raised where what a leader writes for others cannot be read by programs
+ * of before: theirs commit beside ours then, ordered by LMDB's own lock.
+ * 2: records of version 2.
+ */
+#define GROUP_LAYOUT 2
 #define GROUP_NSLOTS 1024
 
 /*

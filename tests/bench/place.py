@@ -33,7 +33,7 @@ def folder():
 def only_plain(store):
     """Make the group's file impossible: commits go one after another."""
     os.makedirs(store, mode=0o700, exist_ok=True)
-    os.mkdir(os.path.join(store, "group.1"))
+    os.mkdir(os.path.join(store, "group.2"))
 
 
 def output(argv, **more):

@@ -87,7 +87,7 @@ class Files(Harm):
     ("waiting", (MADE,), None, Files.by_itself),
     ("sightings", (MADE,), None, Files.by_itself),
     ("open.lock", (MADE,), None, Files.by_itself),
-    ("group.1", (MADE,), None, Files.by_itself),
+    ("group.2", (MADE,), None, Files.by_itself),
 ])
 class Deleted(Files):
     def one_row(self, name, answers, line, mend):
@@ -104,8 +104,8 @@ class Deleted(Files):
     ("sightings", SOON, DIES, Files.by_itself, False),
     ("open.lock", (MADE,), None, Files.by_itself, False),
     # Who dies in that moment may leave LMDB's lock locked: the kernel unlocks
-    # what a dead process held by a list that leads through group.1.
-    ("group.1", (None,) + SOON, DIES, Files.restarted, False),
+    # what a dead process held by a list that leads through group.2.
+    ("group.2", (None,) + SOON, DIES, Files.restarted, False),
 ])
 class Emptied(Files):
     settings = {"IDEM_STORE_WAIT": "1s"}
@@ -125,7 +125,7 @@ class Emptied(Files):
      "wait"),
     ("sightings", (MADE, GONE), "/sightings: Permission denied: one key under "
      "two users will not be noticed"),
-    ("group.1", (MADE, GONE), "/group.1: no group commit: Permission denied"),
+    ("group.2", (MADE, GONE), "/group.2: no group commit: Permission denied"),
     (".", (DOWN, GONE), CLOSED),
 ])
 class Closed(Files):

@@ -57,7 +57,7 @@ class Limits(Harm):
     def test_size_of_files_at_start(self):
         """The store fits, the file of the group commit does not."""
         self.limited("fsize", 4 << 20)
-        self.at_start("RLIMIT_FSIZE at start", (MADE,), "warning: .*/group.1: "
+        self.at_start("RLIMIT_FSIZE at start", (MADE,), "warning: .*/group.2: "
                       "no group commit: File too large", lambda: self.free(
                           "fsize"))
 

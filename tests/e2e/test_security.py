@@ -118,7 +118,7 @@ class Neighbour(OwnSiteCase):
         os.chmod(victim, 0o666)
         self.make_store(0o700)
         for name in ("data.mdb", "lock.mdb", "workers", "waiting",
-                     "sightings", "group.1", "open.lock"):
+                     "sightings", "group.2", "open.lock"):
             with self.subTest(name):
                 link = os.path.join(self.site.store, name)
                 os.symlink(victim, link)

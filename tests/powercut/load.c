@@ -336,7 +336,7 @@ take_image(const struct load *l, const char *name)
 static void
 take_images(const struct load *l)
 {
-	take_image(l, "group.1");
+	take_image(l, "group.2");
 	take_image(l, "lock.mdb");
 	take_image(l, "waiting");
 	take_image(l, "sightings");

@@ -104,7 +104,7 @@ def end_load(load, folder, kind):
     if load.returncode != 0:
         raise Trouble("the load failed with exit status %d" % load.returncode)
     with open(os.path.join(folder, "log"), "rb") as file:
-        grouped = b"group.1" in file.read()
+        grouped = b"group.2" in file.read()
     if grouped == ("plain" in kind.words or "nosync" in kind.words):
         raise Trouble("the load did not commit as it should")
     return int(out)

@@ -209,7 +209,7 @@ main(int argc, char **argv)
 	group_close(&g);
 	fake_client_free(&c);
 	fake_free(f);
-	if (text_format(path, sizeof path, "%s/group.1", dir) == IDEM_OK)
+	if (text_format(path, sizeof path, "%s/group.2", dir) == IDEM_OK)
 		(void)unlink(path);
 	(void)rmdir(dir);
 	return nwrong > 0;

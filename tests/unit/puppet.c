@@ -268,7 +268,7 @@ group_peek(const char *dir)
 	struct group_shared *s;
 	int fd;
 
-	assert_int_equal(text_format(path, sizeof path, "%s/group.1", dir),
+	assert_int_equal(text_format(path, sizeof path, "%s/group.2", dir),
 	    IDEM_OK);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);

@@ -23,7 +23,7 @@ static const struct puppet_order open_order = { .verb = PUPPET_OPEN,
 static void
 path_of(const struct stage *s, char path[100])
 {
-	assert_int_equal(text_format(path, 100, "%s/group.1", s->dir),
+	assert_int_equal(text_format(path, 100, "%s/group.2", s->dir),
 	    IDEM_OK);
 }
 
@@ -234,7 +234,7 @@ places_without_room_or_rights(void **state)
 	path_of(s, path);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkdir(path, 0700), 0);
-	assert_refused(s, IDEM_EIO, "group.1: no group commit: Is a directory");
+	assert_refused(s, IDEM_EIO, "group.2: no group commit: Is a directory");
 	assert_int_equal(rmdir(path), 0);
 	assert_int_equal(symlink("elsewhere", path), 0);
 	assert_refused(s, IDEM_EIO, "Too many levels of symbolic links");

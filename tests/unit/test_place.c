@@ -290,7 +290,7 @@ no_file_in_it_is_a_link(void **state)
 {
 	static const char *const names[] = {
 		"data.mdb", "lock.mdb", "workers", "waiting", "sightings",
-		"group.1", "open.lock", "what"
+		"group.2", "open.lock", "what"
 	};
 	struct kit *k = *state;
 	struct place p;

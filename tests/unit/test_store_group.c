@@ -343,11 +343,11 @@ no_free_slot(void **state)
 	int fd;
 
 	assert_int_equal(kit_reopen(k, true), IDEM_OK);
-	fd = open(kit_path(k, "store/group.1"), O_RDWR | O_CREAT | O_CLOEXEC,
+	fd = open(kit_path(k, "store/group.2"), O_RDWR | O_CREAT | O_CLOEXEC,
 	    0600);
 	assert_int_equal(fcntl(fd, F_OFD_SETLK, &l), 0);
 	KIT_RUN(k, busy);
-	kit_logged(k, "/store/group.1: no group commit: no free slot: too many "
+	kit_logged(k, "/store/group.2: no group commit: no free slot: too many "
 	    "processes");
 	assert_int_equal(close(fd), 0);
 	KIT_RUN(k, free_again);
