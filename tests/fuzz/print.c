@@ -24,6 +24,7 @@ struct place {
 };
 
 struct places {
+	bool full; /* there are more: no reader for this setting */
 	size_t n;
 	struct place place[PLACES_MAX];
 };
@@ -47,8 +48,11 @@ read_places(struct idem_span words, char sep, struct places *out)
 	while (slow_split(&words, sep, &word)) {
 		struct place *p = &out->place[out->n];
 
-		if (word.n == 0 || out->n == PLACES_MAX)
+		if (word.n == 0)
 			continue;
+		out->full = out->n == PLACES_MAX;
+		if (out->full)
+			return;
 		*p = (struct place){ OTHER, word, IDEM_ABSENT, kit_buf() };
 		for (unsigned k = QUERY; k < OTHER; k++)
 			if (span_starts(word, span_of(names[k]))) {
@@ -351,7 +355,8 @@ judge(struct asked *a)
 	a->query = idem_request_query(&req);
 	a->media = req.media;
 	prepare(a);
-	if (a->nparts != SIZE_MAX && a->nparts >= SLOW_PARTS_MAX)
+	if (a->listed.full || a->ignored.full ||
+	    (a->nparts != SIZE_MAX && a->nparts >= SLOW_PARTS_MAX))
 		return;
 	put_text(a, text);
 	must(idem_fingerprint_selected(&f, &req, &sel, got, &canonical) ==
