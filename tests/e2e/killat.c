@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -36,7 +37,7 @@ asked(const char *path)
 }
 
 static void
-count(int fd)
+count(int fd, bool writes_file)
 {
 	const char *path = getenv("KILLAT");
 	int n;
@@ -44,6 +45,8 @@ count(int fd)
 	if (path == NULL || fd <= 2)
 		return;
 	n = asked(path);
+	if (n < 0 && !writes_file)
+		return;
 	if (n == 0) {
 		ncalls = 0;
 		return;
@@ -63,7 +66,7 @@ ssize_t
 write(int fd, const void *p, size_t n)
 {
 	NEXT(write);
-	count(fd);
+	count(fd, true);
 	return next(fd, p, n);
 }
 
@@ -71,7 +74,7 @@ ssize_t
 send(int fd, const void *p, size_t n, int flags)
 {
 	NEXT(send);
-	count(fd);
+	count(fd, false);
 	return next(fd, p, n, flags);
 }
 
@@ -79,7 +82,7 @@ ssize_t
 writev(int fd, const struct iovec *v, int n)
 {
 	NEXT(writev);
-	count(fd);
+	count(fd, true);
 	return next(fd, v, n);
 }
 
@@ -87,7 +90,7 @@ ssize_t
 pwrite(int fd, const void *p, size_t n, off_t at)
 {
 	NEXT(pwrite);
-	count(fd);
+	count(fd, true);
 	return next(fd, p, n, at);
 }
 
@@ -95,7 +98,7 @@ ssize_t
 pwrite64(int fd, const void *p, size_t n, off64_t at)
 {
 	NEXT(pwrite64);
-	count(fd);
+	count(fd, true);
 	return next(fd, p, n, at);
 }
 
@@ -103,7 +106,7 @@ int
 fdatasync(int fd)
 {
 	NEXT(fdatasync);
-	count(fd);
+	count(fd, false);
 	return next(fd);
 }
 
@@ -111,7 +114,7 @@ int
 fsync(int fd)
 {
 	NEXT(fsync);
-	count(fd);
+	count(fd, false);
 	return next(fd);
 }
 
@@ -119,6 +122,6 @@ int
 ftruncate(int fd, off_t n)
 {
 	NEXT(ftruncate);
-	count(fd);
+	count(fd, false);
 	return next(fd, n);
 }
