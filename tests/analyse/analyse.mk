@@ -1,6 +1,6 @@
 # The C code is read by programs that do not run it.
 #   make analyse        gcc -fanalyzer, cppcheck, clang --analyze and clang-tidy
-#   make analyse-short  the first two, over src and fcgi (10 s)
+#   make analyse-short  the first two, over src and fcgi
 # Both first look for faults that are planted in tests/analyse/planted.  Neither
 # takes ROUNDS=, SECONDS= or SEED=: there is no chance in it.
 proofs += analyse-short
