@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "store/datafile.h"
 #include "store/openlock.h"
+#include "store/place.h"
 
 #define READERS_MAX 2048
 #define MAP_FIRST_BYTES (UINT64_C(16) << 20)
@@ -54,15 +55,13 @@ static const struct {
 	    "program runs as" },
 	{ EPERM, IDEM_ESTORE, "its files must belong to the user that this "
 	    "program runs as" },
-	{ EROFS, IDEM_ESTORE, "look at the disk, or set IDEM_STORE to a place "
-	    "that can be written" },
 };
 
 enum idem_err
 kv_fail(const struct kv *kv, const char *what, int rc)
 {
 	enum idem_err err = IDEM_ESTORE;
-	const char *advice = "look at the disk";
+	const char *advice = place_advice(rc);
 
 	for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
 		if (meanings[i].rc == rc) {

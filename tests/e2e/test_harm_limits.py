@@ -13,6 +13,8 @@ NO_MEMORY = r"error: store \S+/store: open: Cannot allocate memory: raise the "\
             r"limit on address space, or lower IDEM_MAX_STORE"
 NO_FILES = r"error: accept on descriptor \d+: Too many open files: raise the "\
            r"limit on open files"
+NO_OPEN = r"error: store \S+/store: open: Too many open files: raise the "\
+          r"limit on open files"
 UNLIMITED = "unlimited"
 
 
@@ -28,10 +30,14 @@ class Limits(Harm):
     module = "limits"
 
     def set_limit(self, name, soft, pids):
+        """Who has ended meanwhile is followed by one with its parent's."""
         for pid in pids:
-            subprocess.run(["prlimit", "--pid", str(pid),
-                            "--%s=%s:" % (name, soft)], check=True,
-                           **self.site.as_worker())
+            done = subprocess.run(["prlimit", "--pid", str(pid),
+                                   "--%s=%s:" % (name, soft)], check=False,
+                                  capture_output=True,
+                                  **self.site.as_worker())
+            if done.returncode != 0 and proc.alive(pid):
+                raise AssertionError(done.stderr.decode())
 
     def all_processes(self):
         return [self.server.process.pid] + self.server.workers()
@@ -43,8 +49,7 @@ class Limits(Harm):
     def free(self, name):
         """For who is there, and who comes after they were ended."""
         self.set_limit(name, UNLIMITED, self.all_processes())
-        for pid in self.server.workers():
-            proc.send_signal(pid, 9)
+        self.kill_workers()
 
     def test_size_of_files(self):
         """As large as the store is; the log, a file too, is smaller."""
@@ -79,9 +84,11 @@ class Limits(Harm):
 
     def test_open_files_at_start(self):
         self.limited("nofile", 9)
-        self.at_start("RLIMIT_NOFILE at start", (DOWN, GONE),
-                      "Too many open files", lambda: (
-                          self.set_limit("nofile", 1024,
-                                         self.all_processes()),
-                          [proc.send_signal(pid, 9)
-                           for pid in self.server.workers()]))
+        self.at_start("RLIMIT_NOFILE at start", (DOWN, GONE), NO_OPEN,
+                      lambda: (self.set_limit("nofile", 1024,
+                                              self.all_processes()),
+                               self.kill_workers()))
+
+    def kill_workers(self):
+        for pid in self.server.workers():
+            proc.send_signal(pid, 9)

@@ -112,6 +112,16 @@ def locks(pid, ending):
     return n
 
 
+def polls(pid):
+    """Has it an epoll instance?  A worker makes one when all else is open."""
+    folder = "/proc/%d/fd" % pid
+    try:
+        return any(os.readlink(os.path.join(folder, fd)).endswith(
+            "[eventpoll]") for fd in os.listdir(folder))
+    except OSError:
+        return False
+
+
 def holds_claim(pid):
     """Does the process hold a byte of the file "workers"?  That is what a
     claim is, as long as it lives."""
