@@ -3,7 +3,7 @@
  * handler said.  Changes no record.
  */
 #include "base/text.h"
-#include "engine/walk.h"
+#include "engine/keep.h"
 #include "request/condition.h"
 
 /* A form that is shown again with its errors is no reason to keep a key that
@@ -54,25 +54,25 @@ meets(struct idem_engine *e, struct idem_span keep,
 }
 
 enum idem_effect
-walk_effect(struct idem_engine *e, const struct walk_judge *judge,
+keep_effect(struct idem_engine *e, const struct keep_rules *rules,
     enum idem_effect said, const struct idem_response *res)
 {
-	struct idem_span keep = judge->keep;
+	struct idem_span keep = rules->keep;
 
 	if (said != IDEM_BY_STATUS)
 		return said;
-	if (keep.p == NULL && judge->other)
+	if (keep.p == NULL && rules->other)
 		keep = KEEP_OF_OTHERS;
 	if (keep.p == NULL || (res->status >= 500 &&
 	    !condition_keep_names(keep, res->status)))
-		return idem_policy_effect(judge->keep_5xx, said, res);
+		return idem_policy_effect(rules->keep_5xx, said, res);
 	return meets(e, keep, res) ? IDEM_DONE : IDEM_NONE;
 }
 
-struct walk_judge
-walk_judge(const struct walk *w)
+struct keep_rules
+keep_rules_of(const struct walk *w)
 {
 	const struct idem_policy *p = w->call->policy;
 
-	return (struct walk_judge){ p->keep, p->keep_5xx, w->other };
+	return (struct keep_rules){ p->keep, p->keep_5xx, w->other };
 }

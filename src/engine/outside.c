@@ -4,23 +4,29 @@
  */
 #include <assert.h>
 
-#include "engine/walk.h"
+#include "engine/ask.h"
+#include "engine/claim.h"
+#include "engine/keep.h"
+#include "engine/note.h"
+#include "engine/respond.h"
+#include "engine/run.h"
+#include "engine/ways.h"
 
 static bool
 claim(struct walk *w)
 {
 	enum idem_err err;
 
-	walk_set_apply(w, 0);
-	if (!walk_claim(w, IDEM_OP_CLAIM, &err))
+	ask_handler(w, 0);
+	if (!claim_key(w, IDEM_OP_CLAIM, &err))
 		return false;
 	if (err != IDEM_OK)
-		return walk_failed(w, err);
+		return respond_failed(w, err);
 	if (w->op.verdict != IDEM_CLAIMED) {
-		walk_answer_other(w);
+		respond_verdict(w);
 		return false;
 	}
-	walk_note_take_over(w);
+	note_take_over(w);
 	return true;
 }
 
@@ -30,7 +36,7 @@ static void
 lose(struct walk *w, const char *why)
 {
 	w->call->outcome = IDEM_O_LOST;
-	walk_log(w, IDEM_ERROR, "how the work ended could not be stored, "
+	note_line(w, IDEM_ERROR, "how the work ended could not be stored, "
 	    "resolve the key by hand", why);
 }
 
@@ -39,8 +45,8 @@ static void
 lose_to_another(struct walk *w)
 {
 	w->call->outcome = IDEM_O_LOST;
-	walk_log(w, IDEM_ERROR, "how the work ended was not stored: the record "
-	    "is no longer this request's", NULL);
+	note_line(w, IDEM_ERROR, "how the work ended was not stored: the "
+	    "record is no longer this request's", NULL);
 }
 
 static void
@@ -48,9 +54,9 @@ try_to_hold(struct walk *w)
 {
 	enum idem_err err;
 
-	walk_set_apply(w, 0);
-	if ((err = walk_submit(w, IDEM_OP_HOLD)) != IDEM_OK)
-		walk_log(w, IDEM_ERROR, "left running without a worker",
+	ask_handler(w, 0);
+	if ((err = ask_submit(w, IDEM_OP_HOLD)) != IDEM_OK)
+		note_line(w, IDEM_ERROR, "left running without a worker",
 		    idem_strerror(err));
 }
 
@@ -61,11 +67,11 @@ end(struct walk *w, enum idem_op_kind kind, enum idem_outcome outcome)
 	enum idem_err err = IDEM_OK;
 
 	if (kind == IDEM_OP_FINISH)
-		err = walk_set_answer(w);
+		err = ask_answer(w);
 	else
-		walk_set_apply(w, 0);
+		ask_handler(w, 0);
 	if (err == IDEM_OK)
-		err = walk_submit(w, kind);
+		err = ask_submit(w, kind);
 	if (err != IDEM_OK) {
 		lose(w, idem_strerror(err));
 		try_to_hold(w);
@@ -79,9 +85,9 @@ end(struct walk *w, enum idem_op_kind kind, enum idem_outcome outcome)
 static void
 end_by_effect(struct walk *w)
 {
-	const struct walk_judge judge = walk_judge(w);
+	const struct keep_rules rules = keep_rules_of(w);
 
-	switch (walk_effect(w->e, &judge, w->said, w->call->res)) {
+	switch (keep_effect(w->e, &rules, w->said, w->call->res)) {
 	case IDEM_DONE:
 		end(w, IDEM_OP_FINISH, IDEM_O_CREATED);
 		return;
@@ -105,9 +111,9 @@ end_by_effect(struct walk *w)
 static void
 commit_failed(struct walk *w, enum idem_err err)
 {
-	walk_failed(w, err);
-	walk_set_apply(w, 0);
-	if (w->op.retry && walk_submit(w, IDEM_OP_RELEASE) == IDEM_OK)
+	respond_failed(w, err);
+	ask_handler(w, 0);
+	if (w->op.retry && ask_submit(w, IDEM_OP_RELEASE) == IDEM_OK)
 		return;
 	lose(w, idem_strerror(err));
 	if (!w->op.retry)
@@ -119,28 +125,28 @@ end_by_commit(struct walk *w)
 {
 	enum idem_err err;
 
-	walk_set_apply(w, w->call->handler->number);
-	if ((err = walk_submit(w, IDEM_OP_FINISH)) != IDEM_OK) {
+	ask_handler(w, w->call->handler->number);
+	if ((err = ask_submit(w, IDEM_OP_FINISH)) != IDEM_OK) {
 		commit_failed(w, err);
 	} else if (w->op.verdict == IDEM_LOST) {
-		walk_failed(w, IDEM_ESTORE);
+		respond_failed(w, IDEM_ESTORE);
 		lose_to_another(w);
 	} else {
-		walk_answer_from_commit(w, w->op.verdict == IDEM_STORED ?
+		respond_committed(w, w->op.verdict == IDEM_STORED ?
 		    IDEM_O_CREATED : w->op.verdict == IDEM_RELEASED ?
 		    IDEM_O_RELEASED : IDEM_O_HELD);
 	}
 }
 
 void
-walk_claimed(struct walk *w)
+way_outside(struct walk *w)
 {
-	if (!walk_draw(w))
+	if (!ask_begin(w))
 		return;
-	walk_note_scope(w);
+	note_other_scope(w);
 	if (!claim(w))
 		return;
-	if (walk_prepare(w) && walk_work(w))
+	if (run_prepare(w) && run_work(w))
 		end_by_commit(w);
 	else
 		end_by_effect(w);

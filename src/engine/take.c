@@ -10,7 +10,8 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
-#include "engine/walk.h"
+#include "engine/respond.h"
+#include "engine/take.h"
 #include "request/condition.h"
 #include "request/key_place.h"
 
@@ -38,8 +39,9 @@ refuse_body(struct walk *w)
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		if (w->body_err == rows[i].err)
-			return walk_refuse(w, rows[i].problem, IDEM_O_REFUSED);
-	return walk_cannot(w, w->body_err);
+			return respond_problem(w, rows[i].problem,
+			    IDEM_O_REFUSED);
+	return respond_cannot(w, w->body_err);
 }
 
 /* A body that is too long or has no good length costs nobody an error who sent
@@ -68,7 +70,7 @@ look_at_json(struct walk *w)
 		return true;
 	w->json_asked = true;
 	return idem_fingerprint_json(&w->e->fp, call->req->body,
-	    &call->canonical) == IDEM_OK || walk_cannot(w, IDEM_ENOMEM);
+	    &call->canonical) == IDEM_OK || respond_cannot(w, IDEM_ENOMEM);
 }
 
 /* Is there a promise, kept or broken, that must not go unanswered? */
@@ -124,11 +126,11 @@ try_place(struct walk *w, struct idem_span word)
 	} else {
 		found = key_place_promise(word, call->req, &w->e->key);
 		if (found == KEY_PLACE_UNUSABLE)
-			return walk_refuse(w, IDEM_P_KEY_INVALID,
+			return respond_problem(w, IDEM_P_KEY_INVALID,
 			    IDEM_O_REFUSED);
 	}
 	if (idem_buf_err(&w->e->key) == IDEM_ENOMEM)
-		return walk_cannot(w, IDEM_ENOMEM);
+		return respond_cannot(w, IDEM_ENOMEM);
 	w->call->keyed = found == KEY_PLACE_FOUND &&
 	    idem_buf_err(&w->e->key) == IDEM_OK;
 	w->place = word;
@@ -155,7 +157,7 @@ take_key(struct walk *w)
 		if (!try_place(w, word))
 			return false;
 	return w->call->keyed || !policy->require_key ||
-	    walk_refuse(w, IDEM_P_KEY_REQUIRED, IDEM_O_REFUSED);
+	    respond_problem(w, IDEM_P_KEY_REQUIRED, IDEM_O_REFUSED);
 }
 
 /* What was there is no key after all. */
@@ -165,7 +167,7 @@ pass_over_key(struct walk *w)
 	w->call->keyed = false;
 	w->call->key_passed_over = true;
 	return !w->call->policy->require_key ||
-	    walk_refuse(w, IDEM_P_KEY_REQUIRED, IDEM_O_REFUSED);
+	    respond_problem(w, IDEM_P_KEY_REQUIRED, IDEM_O_REFUSED);
 }
 
 bool
@@ -209,7 +211,7 @@ take_fingerprint(struct walk *w)
 
 	return idem_fingerprint_selected(&w->e->fp, w->call->req, &sel,
 	    w->op.fingerprint, &w->call->canonical) == IDEM_OK ||
-	    walk_cannot(w, IDEM_ENOMEM);
+	    respond_cannot(w, IDEM_ENOMEM);
 }
 
 bool
@@ -222,12 +224,13 @@ take_identity(struct walk *w)
 	    !policy->anonymous) {
 		if (w->other)
 			return pass_over_key(w);
-		return walk_refuse(w, IDEM_P_SCOPE_REQUIRED, IDEM_O_REFUSED);
+		return respond_problem(w, IDEM_P_SCOPE_REQUIRED,
+		    IDEM_O_REFUSED);
 	}
 	if (!take_fingerprint(w))
 		return false;
 	if (make_id(w, &scope) != IDEM_OK)
-		return walk_cannot(w, IDEM_ENOMEM);
+		return respond_cannot(w, IDEM_ENOMEM);
 	memcpy(w->call->id, w->op.id, sizeof w->call->id);
 	w->call->has_id = true;
 	return true;

@@ -1,8 +1,9 @@
 /*
- * wait.c - a retry that comes while its first request runs: wait for the end of
- * that instead of a 409.  Knows no clock.
+ * claim.c - take the key; where its first request still runs, wait for the end
+ * of that instead of a 409.  Knows no clock.
  */
-#include "engine/walk.h"
+#include "engine/ask.h"
+#include "engine/claim.h"
 #include "request/prefer.h"
 
 /* Of a double click on a plain form the browser shows the answer to the second
@@ -31,7 +32,7 @@ budget_ms(const struct walk *w)
 }
 
 bool
-walk_claim(struct walk *w, enum idem_op_kind kind, enum idem_err *err)
+claim_key(struct walk *w, enum idem_op_kind kind, enum idem_err *err)
 {
 	const struct idem_call *call = w->call;
 	int64_t left_ms = budget_ms(w);
@@ -39,12 +40,12 @@ walk_claim(struct walk *w, enum idem_op_kind kind, enum idem_err *err)
 	for (;;) {
 		/* where the look saw that it runs, a claim would see no more */
 		*err = w->op.verdict == IDEM_RUNNING ? IDEM_OK :
-		    walk_submit(w, kind);
+		    ask_submit(w, kind);
 		if (*err != IDEM_OK || w->op.verdict != IDEM_RUNNING ||
 		    left_ms <= 0 || !idem_store_wait(w->e->store, w->op.id,
 		    &left_ms, call->stopping, call->stopping_arg))
 			return true;
-		if (!walk_look(w))
+		if (!ask_look(w))
 			return false;
 	}
 }
