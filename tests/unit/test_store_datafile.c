@@ -1,0 +1,167 @@
+/*
+ * test_store_datafile.c - data.mdb as a file: damaged, cut short, never
+ * finished, emptied.
+ */
+#include "harmkit.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LAST_PAGE_AT 136 /* in a page of LMDB 0.9 that begins with "meta" */
+
+/* A flipped bit that is no page's number must not make the file that long. */
+static void
+a_last_page_beyond_all_room(void **state)
+{
+	static const int bits[] = { 30, 50, 62 }; /* 4 TiB, 4 EiB, too many */
+	struct kit *k = *state;
+
+	for (size_t i = 0; i < COUNT(bits); i++) {
+		uint64_t last;
+		struct stat st;
+		int fd;
+
+		harm_make_store(k);
+		fd = open(kit_path(k, "store/data.mdb"), O_RDWR | O_CLOEXEC);
+		for (off_t at = LAST_PAGE_AT; at < 8192; at += 4096) {
+			assert_int_equal(pread(fd, &last, 8, at), 8);
+			assert_in_range(last, 1, 1000);
+			last ^= UINT64_C(1) << bits[i];
+			assert_int_equal(pwrite(fd, &last, 8, at), 8);
+		}
+		idem_buf_reset(&k->lines);
+		assert_int_not_equal(kit_reopen(k, true), IDEM_OK);
+		kit_logged(k, "/store: ");
+		assert_int_equal(fstat(fd, &st), 0);
+		assert_in_range(st.st_size, 8192, 1 << 20);
+		close(fd);
+		kit_remove(k, "store");
+	}
+}
+
+static void
+a_damaged_file(void **state)
+{
+	struct kit *k = *state;
+	enum idem_err err;
+
+	harm_make_store(k);
+	harm_overwrite(k, 0, 8192);
+	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
+	kit_logged(k, "/store: open: MDB_INVALID: File is not an LMDB file: "
+	    "put a copy of the store in its place");
+	/* cut off within its first pages, and anywhere behind them */
+	for (off_t size = 16 * 4096; size > 0; size -= 4096) {
+		idem_store_close(&k->store);
+		assert_int_equal(unlink(kit_path(k, "store/data.mdb")), 0);
+		assert_int_equal(unlink(kit_path(k, "store/workers")), 0);
+		harm_make_store(k);
+		assert_int_equal(truncate(kit_path(k, "store/data.mdb"), size),
+		    0);
+		idem_buf_reset(&k->lines);
+		err = kit_reopen(k, true);
+		if (size <= 3 * 4096) {
+			assert_int_equal(err, IDEM_ECORRUPT);
+			kit_logged(k, "put a copy of the store in its place");
+		}
+	}
+}
+
+/* A data file of which this is zero, or not there; "workers" was never made. */
+static void
+leave_half(struct kit *k, off_t zero_at, off_t nzero, off_t size)
+{
+	static const char zeroes[8192];
+	int fd;
+
+	kit_remove(k, "store");
+	harm_make_store(k);
+	idem_store_close(&k->store);
+	assert_int_equal(unlink(kit_path(k, "store/workers")), 0);
+	fd = open(kit_path(k, "store/data.mdb"), O_WRONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, zeroes, (size_t)nzero, zero_at), nzero);
+	assert_int_equal(ftruncate(fd, size), 0);
+	close(fd);
+	idem_buf_reset(&k->lines);
+}
+
+/* A power cut while the store was made for the first time. */
+static void
+a_data_file_that_was_never_finished(void **state)
+{
+	static const struct {
+		off_t zero_at, nzero, size;
+	} rows[] = {
+		{ 0, 8192, 8192 }, { 0, 4096, 8192 }, { 4096, 4096, 8192 },
+		{ 0, 512, 8192 }, { 4096, 512, 16384 }, { 0, 512, 16384 },
+		{ 0, 8192, 512 }, { 0, 8192, 16384 },
+	};
+	struct kit *k = *state;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		leave_half(k, rows[i].zero_at, rows[i].nzero, rows[i].size);
+		assert_int_equal(kit_reopen(k, true), IDEM_OK);
+		kit_logged(k, "/store: data.mdb was never finished");
+		assert_int_equal(access(kit_path(k,
+		    "store/data.mdb.unfinished"), F_OK), 0);
+		harm_two_records(k);
+		idem_store_close(&k->store);
+	}
+	/* nobody but who makes stores makes one of it */
+	leave_half(k, 0, 8192, 8192);
+	assert_int_equal(kit_reopen(k, false), IDEM_ECORRUPT);
+	/* a copy that was cut short, and what is no data file */
+	leave_half(k, 0, 0, 4096);
+	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
+	kit_logged(k, "/store: no worker ever used it: if data.mdb is a copy, "
+	    "bring it once more, else remove it");
+	leave_half(k, 0, 0, 8192);
+	harm_overwrite(k, 0, 8192);
+	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
+	/* a store that was used stays as it is */
+	leave_half(k, 0, 8192, 8192);
+	close(open(kit_path(k, "store/workers"), O_CREAT | O_RDWR, 0600));
+	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
+}
+
+/* LMDB would make a new store of it, in which every key is new. */
+static void
+an_emptied_data_file(void **state)
+{
+	static const char told[] = "/store: data.mdb is gone or was emptied: "
+	    "put a copy of it back; or remove the whole directory";
+	struct kit *k = *state;
+
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	assert_int_equal(k->lines.n, 0);
+	harm_two_records(k);
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	assert_int_equal(k->lines.n, 0);
+	idem_store_close(&k->store);
+	assert_int_equal(truncate(kit_path(k, "store/data.mdb"), 0), 0);
+	assert_int_equal(kit_reopen(k, false), IDEM_ESTORE);
+	kit_logged(k, "/store/data.mdb: is empty: start the web program first");
+	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
+	kit_logged(k, told);
+	assert_int_equal(unlink(kit_path(k, "store/data.mdb")), 0);
+	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
+	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
+	assert_int_equal(unlink(kit_path(k, "store/workers")), 0);
+	assert_int_equal(kit_reopen(k, true), IDEM_OK);
+	kit_run(k, &(struct step){ SEE, .walk = "" }, 1);
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		HARM(a_last_page_beyond_all_room),
+		HARM(a_damaged_file),
+		HARM(a_data_file_that_was_never_finished),
+		HARM(an_emptied_data_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
