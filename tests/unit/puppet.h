@@ -86,6 +86,7 @@ struct stage {
 };
 int stage_set(void **state);
 int stage_strike(void **state);
+#define STAGE(f) cmocka_unit_test_setup_teardown(f, stage_set, stage_strike)
 
 /* A puppet that has attached. */
 struct puppet *puppet_open(struct stage *s, uint8_t program, int64_t wait_ms);

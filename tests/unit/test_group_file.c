@@ -308,15 +308,14 @@ int
 main(void)
 {
 	const struct CMUnitTest all[] = {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, stage_set, stage_strike)
-		CASE(a_file_left_over_is_made_anew),
-		CASE(the_first_to_attach_flushes),
-		CASE(others_are_refused),
-		CASE(another_pid_namespace_is_refused),
-		CASE(no_slot_is_free),
-		CASE(places_without_room_or_rights),
-		CASE(a_removed_file_makes_two_groups),
-		CASE(a_file_cut_short_kills_who_uses_it),
+		STAGE(a_file_left_over_is_made_anew),
+		STAGE(the_first_to_attach_flushes),
+		STAGE(others_are_refused),
+		STAGE(another_pid_namespace_is_refused),
+		STAGE(no_slot_is_free),
+		STAGE(places_without_room_or_rights),
+		STAGE(a_removed_file_makes_two_groups),
+		STAGE(a_file_cut_short_kills_who_uses_it),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

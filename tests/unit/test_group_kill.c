@@ -353,11 +353,10 @@ int
 main(void)
 {
 	const struct CMUnitTest all[] = {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, stage_set, stage_strike)
-		CASE(killed_at_every_failpoint),
-		CASE(killed_inside_the_stores_commit),
-		CASE(killed_at_random),
-		CASE(the_power_goes),
+		STAGE(killed_at_every_failpoint),
+		STAGE(killed_inside_the_stores_commit),
+		STAGE(killed_at_random),
+		STAGE(the_power_goes),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

@@ -320,17 +320,16 @@ int
 main(void)
 {
 	const struct CMUnitTest all[] = {
-#define CASE(f) cmocka_unit_test_setup_teardown(f, stage_set, stage_strike)
-		CASE(what_nobody_took_is_taken_back),
-		CASE(a_verdict_that_comes_after_all_is_taken),
-		CASE(what_a_leader_took_is_in_doubt),
-		CASE(a_doubters_slot_can_be_had),
-		CASE(a_leader_killed_while_it_stands_is_recovered),
-		CASE(a_long_request_waits_as_long),
-		CASE(standing_elsewhere_stops_nobody),
-		CASE(a_process_that_stands_while_it_attaches),
-		CASE(giving_up_does_not_swallow_the_handoff),
-		CASE(a_sleeper_that_stands_stops_nobody),
+		STAGE(what_nobody_took_is_taken_back),
+		STAGE(a_verdict_that_comes_after_all_is_taken),
+		STAGE(what_a_leader_took_is_in_doubt),
+		STAGE(a_doubters_slot_can_be_had),
+		STAGE(a_leader_killed_while_it_stands_is_recovered),
+		STAGE(a_long_request_waits_as_long),
+		STAGE(standing_elsewhere_stops_nobody),
+		STAGE(a_process_that_stands_while_it_attaches),
+		STAGE(giving_up_does_not_swallow_the_handoff),
+		STAGE(a_sleeper_that_stands_stops_nobody),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);
