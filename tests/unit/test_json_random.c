@@ -4,10 +4,9 @@
  *
  * usage: test_json_random [SEED [TEXTS]]
  */
-#include "tests.h"
+#include "canon.h"
 
 #include "base/text.h"
-#include "idem/json.h"
 #include "json_slow.h"
 
 #define TEXTS 40000
@@ -205,26 +204,6 @@ make_text(struct maker *m)
 		make_mistake(m);
 }
 
-/* The ceilings leave no byte to spare: see test_json.c. */
-static enum idem_err
-canonical(struct idem_json_work *work, struct idem_span text,
-    struct idem_buf *out, size_t *at)
-{
-	char *block;
-	enum idem_err err;
-
-	text = exact_copy(text, &block);
-	idem_buf_init(out, text.n + 16);
-	err = idem_json_canonical(work, text, out, at);
-	if (err == IDEM_ETOOBIG) {
-		idem_buf_free(out);
-		idem_buf_init(out, IDEM_JSON_ROOM(text.n));
-		err = idem_json_canonical(work, text, out, at);
-	}
-	free(block);
-	return err;
-}
-
 static void
 compare(struct idem_json_work *work, struct idem_span text, unsigned *counts)
 {
@@ -235,13 +214,13 @@ compare(struct idem_json_work *work, struct idem_span text, unsigned *counts)
 	idem_buf_init(&want, 1 << 20);
 	want_err = json_slow(text, &want, &want_at);
 	assert_int_equal(idem_buf_err(&want), IDEM_OK);
-	err = canonical(work, text, &out, &at);
+	err = canon_with(work, text, &out, &at);
 	if (err != want_err || at != want_at)
 		fail_msg("%.*s\n%s at %zu, slow says %s at %zu", IDEM_FMT(text),
 		    idem_strerror(err), at, idem_strerror(want_err), want_at);
 	assert_span(idem_buf_span(&out), idem_buf_span(&want));
 	if (err == IDEM_OK) {
-		assert_int_equal(canonical(work, idem_buf_span(&out), &again,
+		assert_int_equal(canon_with(work, idem_buf_span(&out), &again,
 		    &at), IDEM_OK);
 		assert_span(idem_buf_span(&again), idem_buf_span(&want));
 		idem_buf_free(&again);
