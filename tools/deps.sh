@@ -42,6 +42,7 @@ php-fpm           |program php-fpm
 php-sqlite3       |php sqlite3
 nginx             |program nginx
 chromium          |program chromium
+btrfs-progs       |program mkfs.btrfs
 chromium-driver   |program chromedriver
 '
 need_analyse='

@@ -56,9 +56,9 @@ write_line(struct words *w, int fd, const char *head, struct idem_span store)
 	    IDEM_LOG_PATH);
 	if (text_format(w->line, sizeof w->line, "%sstore %.*s: this process "
 	    "dies of a signal: one of its files is cut short or damaged, or "
-	    "the disk cannot be read (or this program has a fault): see \"idem "
-	    "check\", and where it finds damage put a copy of the store in its "
-	    "place\n", head, IDEM_FMT(store)) != IDEM_OK)
+	    "the disk is full or cannot be read (or this program has a fault): "
+	    "see \"idem check\", and where it finds damage put a copy of the "
+	    "store in its place\n", head, IDEM_FMT(store)) != IDEM_OK)
 		return false;
 	w->nline = strlen(w->line);
 	return true;

@@ -1,6 +1,7 @@
 """The disk under the store is full, read-only, broken or gone while it is in
 use."""
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -11,6 +12,10 @@ from harness.site import WORKER
 MIB = 1 << 20
 NO_ROOM = r"error: store \S+/store: commit: No space left on device: make "\
           r"room on the disk"
+NO_QUOTA = r"error: store \S+/store: commit: Disk quota exceeded: raise the "\
+           r"quota of this user on the disk"
+FULL_DIES = r"error: store \S+: this process dies of a signal: one of its "\
+            r"files is cut short or damaged, or the disk is full or "
 READ_ONLY = r"error: store \S+/store: [\w ]+: Read-only file system: "\
             r"look at the disk"
 SOON = (MADE, DOWN, GONE)       # some workers have not looked yet
@@ -148,3 +153,82 @@ class Ext4(Disk):
                   r"error: store \S+/store: (data.mdb is not the file that "
                   r"was opened|belongs to user 0)", self.mount_image,
                   old=SOON)
+
+
+class Quota(Harm):
+    """What a file system does that writes in place: no file grows beyond the
+    quota of its owner, and what is there can be written."""
+    module = "disk"
+
+    def quota(self, size):
+        path = self.site.path("run", "quota")
+        with open(path + ".new", "w", encoding="ascii") as file:
+            file.write(str(size))
+        os.rename(path + ".new", path)
+
+    def prepare(self, size):
+        self.site.preload = {"LD_PRELOAD": self.site.tool("tests/world.so"),
+                             "WORLD_QUOTA": self.site.path("run", "quota")}
+        self.quota(size)
+
+    def test_met(self):
+        self.prepare(0)
+        self.begin()
+        self.harm("a quota", lambda: self.quota(os.path.getsize(
+            self.site.path("store", "data.mdb"))), (FULL, MADE), NO_QUOTA,
+                  lambda: self.quota(0))
+
+    def test_met_at_start(self):
+        self.prepare(1)
+        self.at_start("a quota at start", (DOWN, FULL), "Disk quota exceeded: "
+                      "raise the quota of this user on the disk",
+                      lambda: self.quota(0))
+
+    def test_told_by_a_flush(self):
+        """As a disk does that writes late: then nobody can say, either,
+        whether what is found is on it."""
+        self.prepare(0)
+        self.begin()
+        self.harm("a quota, told by a flush", lambda: self.quota(-1),
+                  (FULL, DOWN, MADE, GONE), NO_QUOTA, lambda: self.quota(0),
+                  old=(FULL,) + SOON)
+
+
+@unittest.skipUnless(can_loop() and shutil.which("mkfs.btrfs"),
+                     "needs mkfs.btrfs, root and the right to mount a file")
+class CopyOnWrite(Disk):
+    """Here each write takes room, also that of a page which is there: of it
+    processes die.  What was done is done, and they come again."""
+
+    def setUp(self):
+        super().setUp()
+        image = self.site.path("image")
+        with open(image, "wb") as file:
+            file.truncate(256 * MIB)
+        run("mkfs.btrfs", "-q", image)
+        try:
+            self.mount("-o", "loop", image)
+        except AssertionError as err:
+            self.skipTest("no btrfs here: %s" % err)
+        run("btrfs", "quota", "enable", self.site.store)
+
+    def limit(self, size):
+        run("btrfs", "qgroup", "limit", size, self.site.store)
+
+    def test_quota(self):
+        self.limit("24M")
+        self.begin()
+        self.harm("a quota of the file system (btrfs)", self.full, (None,),
+                  FULL_DIES, lambda: self.limit("none"))
+        self.assertGreater(os.statvfs(self.site.store).f_bavail, 4096)
+
+    def test_quota_at_start(self):
+        self.limit("2M")
+        self.full()
+        self.at_start("a quota (btrfs) at start", (DOWN, FULL),
+                      "Disk quota exceeded: raise the quota of this user on "
+                      "the disk", lambda: self.limit("none"))
+
+    def test_full(self):
+        self.begin()
+        self.harm("full (btrfs)", self.full, (None,), FULL_DIES, self.free)

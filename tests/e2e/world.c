@@ -1,15 +1,21 @@
 /*
- * world.c - preloaded by a test: another time of day, and another kind of file
- * system, as long as the test says so.  Knows nothing of the program.
+ * world.c - preloaded by a test: another time of day, another kind of file
+ * system, and a quota on it, as long as the test says so.  Knows nothing of the
+ * program.
  *
  * $WORLD_CLOCK holds the path of a file with seconds in it, which are added to
  * the time of day; $WORLD_DISK one with the number of a file system's type, as
- * fstatfs(2) says it.  No file: the world as it is.
+ * fstatfs(2) says it; $WORLD_QUOTA one with the number of bytes beyond which no
+ * file grows, or -1: no flush succeeds.  No file, or 0: the world as it is.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,4 +62,116 @@ fstatfs(int fd, struct statfs *fs)
 	if (rc == 0 && type != 0)
 		fs->f_type = type;
 	return rc;
+}
+
+/* Whether a file would grow beyond the quota by n bytes at that place; the log
+ * and sockets have none. */
+static bool
+too_much(int fd, off64_t at, size_t n)
+{
+	struct stat st;
+	long most = fd <= 2 ? 0 : number_in("WORLD_QUOTA");
+
+	if (most <= 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    at + (off64_t)n <= st.st_size || at + (off64_t)n <= most)
+		return false;
+	errno = EDQUOT;
+	return true;
+}
+
+static size_t
+sum(const struct iovec *v, int n)
+{
+	size_t bytes = 0;
+
+	while (n-- > 0)
+		bytes += v[n].iov_len;
+	return bytes;
+}
+
+ssize_t
+pwrite(int fd, const void *p, size_t n, off_t at)
+{
+	NEXT(pwrite);
+	return too_much(fd, at, n) ? -1 : next(fd, p, n, at);
+}
+
+ssize_t
+pwrite64(int fd, const void *p, size_t n, off64_t at)
+{
+	NEXT(pwrite64);
+	return too_much(fd, at, n) ? -1 : next(fd, p, n, at);
+}
+
+ssize_t
+pwritev(int fd, const struct iovec *v, int n, off_t at)
+{
+	NEXT(pwritev);
+	return too_much(fd, at, sum(v, n)) ? -1 : next(fd, v, n, at);
+}
+
+ssize_t
+pwritev64(int fd, const struct iovec *v, int n, off64_t at)
+{
+	NEXT(pwritev64);
+	return too_much(fd, at, sum(v, n)) ? -1 : next(fd, v, n, at);
+}
+
+ssize_t
+write(int fd, const void *p, size_t n)
+{
+	NEXT(write);
+	return too_much(fd, lseek64(fd, 0, SEEK_CUR), n) ? -1 : next(fd, p, n);
+}
+
+ssize_t
+writev(int fd, const struct iovec *v, int n)
+{
+	NEXT(writev);
+	return too_much(fd, lseek64(fd, 0, SEEK_CUR), sum(v, n)) ? -1 :
+	    next(fd, v, n);
+}
+
+int
+ftruncate(int fd, off_t n)
+{
+	NEXT(ftruncate);
+	return too_much(fd, n, 0) ? -1 : next(fd, n);
+}
+
+int
+ftruncate64(int fd, off64_t n)
+{
+	NEXT(ftruncate64);
+	return too_much(fd, n, 0) ? -1 : next(fd, n);
+}
+
+int
+posix_fallocate(int fd, off_t at, off_t n)
+{
+	NEXT(posix_fallocate);
+	return too_much(fd, at, (size_t)n) ? EDQUOT : next(fd, at, n);
+}
+
+static bool
+fails(void)
+{
+	if (number_in("WORLD_QUOTA") >= 0)
+		return false;
+	errno = EDQUOT;
+	return true;
+}
+
+int
+fdatasync(int fd)
+{
+	NEXT(fdatasync);
+	return fails() ? -1 : next(fd);
+}
+
+int
+fsync(int fd)
+{
+	NEXT(fsync);
+	return fails() ? -1 : next(fd);
 }

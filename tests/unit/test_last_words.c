@@ -65,9 +65,9 @@ each_signal_has_its_line(void **state)
 		assert_text(((struct idem_span){ got, (size_t)n }),
 		    "x[1] error: store /var/lib/s: this process dies of a "
 		    "signal: one of its files is cut short or damaged, or "
-		    "the disk cannot be read (or this program has a fault): "
-		    "see \"idem check\", and where it finds damage put a copy "
-		    "of the store in its place\n");
+		    "the disk is full or cannot be read (or this program has "
+		    "a fault): see \"idem check\", and where it finds damage "
+		    "put a copy of the store in its place\n");
 		assert_int_equal(io_read(ends[0], got, sizeof got), 0);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_true(WIFSIGNALED(status));
