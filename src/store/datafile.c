@@ -41,6 +41,17 @@ datafile_expect(const char *dir, const struct idem_log *log)
 	return IDEM_ESTORE;
 }
 
+bool
+datafile_is_lost(const char *dir)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (text_format(path, sizeof path, "%s/data.mdb", dir) != IDEM_OK)
+		return false;
+	return stat(path, &st) == 0 ? st.st_size == 0 : errno == ENOENT;
+}
+
 /* Nothing but zeroes at this offset, as far as the file goes. */
 static bool
 never_written(int fd, off_t at)

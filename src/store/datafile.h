@@ -14,6 +14,10 @@
 IDEM_MUST_CHECK enum idem_err
 datafile_expect(const char *dir, const struct idem_log *log);
 
+/* No data file is there, or nothing is in it.  LMDB would begin a new one, on
+ * which who has the old one still open would go on: every key is new. */
+bool datafile_is_lost(const char *dir);
+
 /*
  * A data file that a power cut left in the middle of being made, one of its two
  * heads never written, is one that LMDB refuses for ever: rename it to

@@ -8,6 +8,7 @@
 #include "store/lmdb_store.h"
 
 #include "base/bytes.h"
+#include "store/datafile.h"
 
 #define SCHEMA_KEY IDEM_LIT("schema")
 
@@ -177,12 +178,15 @@ enum idem_err
 lmdb_open_files(struct lmdb_store *s, const struct idem_store_config *config)
 {
 	struct idem_store *base = s->base;
+	bool used = place_has(&s->place, "workers");
 	char sightings[PATH_MAX], waiting[PATH_MAX];
 	enum idem_err err;
 
+	if (config->create && used && datafile_is_lost(s->place.path))
+		return refuse_anew(s);
 	if ((err = kv_open(&(struct kv_config){ .dir = s->place.path,
 	    .create = config->create, .durable = config->durable,
-	    .fresh = !place_has(&s->place, "workers"),
+	    .fresh = !used,
 	    .max_bytes = config->max_bytes, .log = base->log }, &s->kv)) !=
 	    IDEM_OK || (err = set_up(s, config)) != IDEM_OK)
 		return err;

@@ -2,10 +2,11 @@
 twice, a line that says what to do, and a copy in its place is the cure."""
 import json
 import os
+import shutil
 
 from harness import proc
 from harness.case import ServerCase, fresh_key, on
-from harness.servers import Lighttpd, Workers
+from harness.servers import Direct, Lighttpd, Workers
 
 PAGE = 4096
 
@@ -117,3 +118,40 @@ class CutShort:
         done = self.site.idem("check", "--json", check=True)
         self.assertEqual(json.loads(done.stdout),
                          {"records": 123, "damaged": 0})
+
+
+class EmptiedBesideAnother(ServerCase):
+    """The process that made the store has written nothing since, and comes
+    back to it when another one has met the empty file."""
+
+    def beside(self, task, key):
+        """The answer of a process that is there for one request."""
+        other = Direct(self.site, address=self.site.path("run", "other.sock"))
+        other.start()
+        try:
+            return other.request("POST", "/vazifalar", self.fields(key, ()),
+                                 self.body(task))
+        finally:
+            other.process.terminate()
+            other.process.wait(30)
+
+    def test_no_key_is_new_to_it(self):
+        proc.wait_until(lambda: os.path.exists(self.site.path(
+            "store", "workers")), "a store")
+        key, tag = fresh_key(), self.fresh_tag()
+        task = {"matn": "bir marta #" + tag}
+        first = self.assertFirst(self.beside(task, key))
+        kept = self.site.path("kept")
+        shutil.copy(data(self.site), kept)
+        os.truncate(data(self.site), 0)
+        self.assertProblem(self.beside(task, key), 503, "idempotentlik-ombor")
+        try:
+            self.assertStatus(self.post(task, key), 503)
+        except ConnectionError:
+            self.server.process.wait(30)    # it died of the empty file
+        self.assertEqual(os.path.getsize(data(self.site)), 0)
+        self.server.destroy()
+        shutil.copyfile(kept, data(self.site))
+        self.server.start()
+        self.assertReplay(self.post(task, key), first)
+        self.assertTasks(tag, 1)

@@ -133,6 +133,7 @@ an_emptied_data_file(void **state)
 	static const char told[] = "/store: data.mdb is gone or was emptied: "
 	    "put a copy of it back; or remove the whole directory";
 	struct kit *k = *state;
+	struct stat st;
 
 	assert_int_equal(kit_reopen(k, true), IDEM_OK);
 	assert_int_equal(k->lines.n, 0);
@@ -145,9 +146,13 @@ an_emptied_data_file(void **state)
 	kit_logged(k, "/store/data.mdb: is empty: start the web program first");
 	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
 	kit_logged(k, told);
+	/* Heads in it would be an empty store for who has it open. */
+	assert_int_equal(stat(kit_path(k, "store/data.mdb"), &st), 0);
+	assert_int_equal(st.st_size, 0);
 	assert_int_equal(unlink(kit_path(k, "store/data.mdb")), 0);
 	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
 	assert_int_equal(kit_reopen(k, true), IDEM_ECORRUPT);
+	assert_int_equal(stat(kit_path(k, "store/data.mdb"), &st), -1);
 	assert_int_equal(unlink(kit_path(k, "store/workers")), 0);
 	assert_int_equal(kit_reopen(k, true), IDEM_OK);
 	kit_run(k, &(struct step){ SEE, .walk = "" }, 1);
