@@ -361,7 +361,8 @@ finish(struct request *r)
 	put_end(r, r->id, REQUEST_COMPLETE);
 	send_out(r);
 	if (r->deaf)
-		return FASTCGI_UNHEARD;
+		return r->talk->patience.left_ms == 0 ? FASTCGI_UNTAKEN :
+		    FASTCGI_UNHEARD;
 	linger(r);
 	return FASTCGI_SERVED;
 }

@@ -2,14 +2,15 @@
  * talk.c - bytes to and from a peer, within limits of time.
  */
 #include <errno.h>
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include "base/io.h"
 #include "base/text.h"
 #include "exchange/talk.h"
 
-#define SEND_PACE_BYTES 8192
 #define SEND_AGAIN_MS 500
 
 void
@@ -17,7 +18,8 @@ talk_open(struct talk *t, int fd, int receive_ms, int send_ms)
 {
 	t->fd = fd;
 	t->receive_ms = receive_ms;
-	t->send_ms = send_ms;
+	t->nsent = 0;
+	patience_begin(&t->patience, send_ms);
 	t->unread = IDEM_LIT("");
 	idem_buf_over(&t->out, t->memory, sizeof t->memory);
 	talk_pace(t, 0, receive_ms);
@@ -73,31 +75,47 @@ talk_receive(struct talk *t)
 	return n > 0;
 }
 
+/* Of what was sent, the peer has taken what the socket no longer holds. */
+static uint64_t
+taken(const struct talk *t)
+{
+	int nheld;
+
+	if (ioctl(t->fd, SIOCOUTQ, &nheld) != 0 || nheld < 0)
+		return 0; /* nobody knows */
+	return t->nsent > (uint64_t)nheld ? t->nsent - (uint64_t)nheld : 0;
+}
+
 /*
  * A unix socket is told to have room when three quarters of it are empty, but
  * takes more long before: who only waited for the word would give a slow reader
  * up while he reads.
  */
+static bool
+wait_for_room(struct talk *t)
+{
+	struct patience *p = &t->patience;
+
+	patience_taken(p, taken(t));
+	return wait_for(t->fd, POLLOUT, SEND_AGAIN_MS, &p->left_ms) ||
+	    p->left_ms > 0;
+}
+
 bool
 talk_send(struct talk *t)
 {
 	struct idem_span rest = idem_buf_span(&t->out);
-	size_t goal = rest.n;
-	int left_ms = t->send_ms;
 
 	while (rest.n > 0) {
 		ssize_t n = send(t->fd, rest.p, rest.n,
 		    MSG_DONTWAIT | MSG_NOSIGNAL);
 
-		if (n >= 0)
+		if (n >= 0) {
+			t->nsent += (uint64_t)n;
 			rest = span_from(rest, (size_t)n);
-		else if ((errno != EAGAIN && errno != EINTR) ||
-		    (!wait_for(t->fd, POLLOUT, SEND_AGAIN_MS, &left_ms) &&
-		    left_ms <= 0))
+		} else if ((errno != EAGAIN && errno != EINTR) ||
+		    !wait_for_room(t)) {
 			return false;
-		if (rest.n + SEND_PACE_BYTES <= goal) {
-			goal = rest.n;
-			left_ms = t->send_ms;
 		}
 	}
 	idem_buf_reset(&t->out);

@@ -5,6 +5,7 @@
 #ifndef FRONT_TALK_H
 #define FRONT_TALK_H
 
+#include "exchange/patience.h"
 #include "idem/buf.h"
 
 #define TALK_IN_BYTES 16384
@@ -17,11 +18,13 @@
  */
 struct talk {
 	int fd; /* a socket */
-	int receive_ms, send_ms;
+	int receive_ms;
 	int pace_ms, left_ms; /* of it */
 	size_t pace_bytes, npaced;
 	struct idem_span unread; /* of in */
 	struct idem_buf out;     /* not sent yet; over memory */
+	uint64_t nsent;
+	struct patience patience; /* with all of it */
 	char in[TALK_IN_BYTES];
 	char memory[TALK_OUT_BYTES];
 };
@@ -34,7 +37,11 @@ void talk_pace(struct talk *t, size_t pace_bytes, int pace_ms);
  * none, or not in time. */
 bool talk_receive(struct talk *t);
 
-/* Send all of t->out: a peer has send_ms for each 8 KiB.  false: it is gone. */
+/*
+ * Send all of t->out: a peer that takes nothing has send_ms, and more for what
+ * it took since talk_open(); see patience.h.  What still stands in our own
+ * socket was not taken.  false: it is gone.
+ */
 bool talk_send(struct talk *t);
 
 #endif

@@ -79,6 +79,21 @@ left_ms(int64_t until_ms)
 	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
+/* Hear what came and give the time for it.  What heard() took of it, a client
+ * that takes the answer slowly, was not the application's. */
+static bool
+hear(struct pump *p, int64_t *until_ms, enum pump_end *end)
+{
+	int64_t from_ms = io_steady_ms();
+
+	if (!read_some(p, end))
+		return false;
+	if (p->hurry)
+		*until_ms += io_steady_ms() - from_ms;
+	*end = PUMP_LATE; /* also where more is there to be read */
+	return !p->hurry || left_ms(*until_ms) > 0;
+}
+
 enum pump_end
 pump_run(struct pump *p)
 {
@@ -98,7 +113,7 @@ pump_run(struct pump *p)
 			continue;
 		if (n <= 0)
 			return n == 0 ? PUMP_LATE : PUMP_ENDED;
-		if (fds[0].revents != 0 && !read_some(p, &end))
+		if (fds[0].revents != 0 && !hear(p, &until_ms, &end))
 			return end;
 		if (!p->hurry)
 			until_ms = io_steady_ms() + p->timeout_ms;

@@ -16,7 +16,8 @@ enum pump_step {
 enum pump_end {
 	PUMP_ENDED,   /* the application closed its side, or broke off */
 	PUMP_STOPPED, /* heard() said so */
-	PUMP_LATE     /* nothing went either way for timeout_ms */
+	PUMP_LATE     /* nothing went either way for timeout_ms, or hurry and
+	               * it was not over by then */
 };
 
 struct pump {

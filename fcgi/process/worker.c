@@ -79,6 +79,10 @@ say_end(struct loop *l, enum fastcgi_end end)
 		idem_log(&l->log, IDEM_INFO, "the web server closed its "
 		    "connection before the whole answer was written");
 		break;
+	case FASTCGI_UNTAKEN:
+		idem_log(&l->log, IDEM_WARN, "hung up in the middle of an "
+		    "answer, as the web server did not take it in time");
+		break;
 	case FASTCGI_BROKE_OFF:
 		idem_log(&l->log, IDEM_WARN, "closed a connection in the "
 		    "middle of an answer, as the answer broke off");

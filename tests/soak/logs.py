@@ -13,6 +13,7 @@ EXPLAINED = [
     r"dropped a request whose parameters broke off",
     r"dropped a request for another role than responder",
     r"the web server closed its connection before the whole answer",
+    r"hung up in the middle of an answer, as the web server did not take it",
     r"request \w+: the answer could not be sent: input or output failed",
     # slow clients of the web servers that go away
     r"\[fcgid:warn\].*Connection reset by peer.* mod_fcgid: (can't get data "

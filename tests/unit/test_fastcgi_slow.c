@@ -131,8 +131,16 @@ a_body_nobody_wants(void **state)
 	assert_true(s.ms < BOUND_MS);
 }
 
+/* Pause so long after each read, and once when so much was read. */
+struct reading {
+	size_t nbytes; /* what has to come in all */
+	unsigned pause_ms;
+	size_t still_at;
+	unsigned still_ms;
+};
+
 static pid_t
-read_slowly(const int fds[2])
+read_slowly(const int fds[2], struct reading how)
 {
 	char bytes[8192];
 	size_t sum = 0;
@@ -144,10 +152,36 @@ read_slowly(const int fds[2])
 		return pid;
 	(void)close(fds[1]);
 	while ((n = read(fds[0], bytes, sizeof bytes)) > 0) {
+		bool before = sum < how.still_at;
+
 		sum += (size_t)n;
-		(void)usleep(100000);
+		if (before && sum >= how.still_at)
+			(void)usleep(how.still_ms * 1000);
+		(void)usleep(how.pause_ms * 1000);
 	}
-	_exit(sum == ANSWER_BYTES ? 0 : 1);
+	_exit(sum == how.nbytes ? 0 : 1);
+}
+
+/* All of it, to somebody who has a second when he takes nothing. */
+static void
+send_all_of_it(struct reading how)
+{
+	static const char some[20480];
+	static struct talk t;
+	int fds[2], status;
+	pid_t pid;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	talk_open(&t, fds[1], 1000, 1000);
+	pid = read_slowly(fds, how);
+	assert_int_equal(close(fds[0]), 0);
+	for (size_t n = 0; n < how.nbytes; n += sizeof some) {
+		idem_buf_put(&t.out, some, sizeof some);
+		assert_true(talk_send(&t));
+	}
+	assert_int_equal(close(fds[1]), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 }
 
 /* A unix socket holds 208 KiB, and says that there is room again when 160 of
@@ -155,23 +189,41 @@ read_slowly(const int fds[2])
 static void
 a_slow_reader(void **state)
 {
+	(void)state;
+	send_all_of_it((struct reading){ ANSWER_BYTES, 100, 0, 0 });
+}
+
+/* He took a mebibyte and may let us wait for seven seconds. */
+static void
+a_reader_who_stands_still_for_a_while(void **state)
+{
+	(void)state;
+	send_all_of_it((struct reading){ 5 * ANSWER_BYTES, 0, 1048576, 1500 });
+}
+
+/* What the socket holds he did not take. */
+static void
+a_peer_that_never_reads(void **state)
+{
 	static const char some[20480];
 	static struct talk t;
-	int fds[2], status;
-	pid_t pid;
+	int64_t began = io_steady_ms();
+	size_t n = 0;
+	int fds[2];
 
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-	talk_open(&t, fds[1], 1000, 1000);
-	pid = read_slowly(fds);
-	assert_int_equal(close(fds[0]), 0);
-	for (size_t n = 0; n < ANSWER_BYTES; n += sizeof some) {
+	talk_open(&t, fds[1], 1000, 100);
+	do {
 		idem_buf_put(&t.out, some, sizeof some);
-		assert_true(talk_send(&t));
-	}
+		n += sizeof some;
+	} while (talk_send(&t));
+	assert_true(n > 100000);
+	assert_int_equal(t.patience.ntaken, 0);
+	assert_int_equal(t.patience.left_ms, 0);
+	assert_true(io_steady_ms() - began >= 100);
+	assert_int_equal(close(fds[0]), 0);
 	assert_int_equal(close(fds[1]), 0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
 }
 
 int
@@ -181,6 +233,8 @@ main(void)
 		cmocka_unit_test(a_telephone_on_a_bad_line),
 		cmocka_unit_test(a_body_nobody_wants),
 		cmocka_unit_test(a_slow_reader),
+		cmocka_unit_test(a_reader_who_stands_still_for_a_while),
+		cmocka_unit_test(a_peer_that_never_reads),
 	};
 
 	(void)alarm(120); /* one that waits for ever has failed, too */
