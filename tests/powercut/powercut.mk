@@ -10,7 +10,7 @@ $(cut_in)/record.so: $(cut_record) tests/powercut/record.h \
 	@$(CC) $(OPT) -std=gnu11 -D_GNU_SOURCE $(WARN) -Wno-pedantic \
 		-shared -fPIC -o $@ $(cut_record)
 $(cut_in)/load: $(call objects,$(BUILD)/o,\
-	$(addprefix tests/powercut/,load.c deed.c)) $(BUILD)/libidem.a
+	$(addprefix tests/powercut/,load.c load_deed.c deed.c)) $(BUILD)/libidem.a
 	@mkdir -p $(@D)
 	@echo '  LINK $@'
 	@$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)

@@ -6,7 +6,8 @@ tsan_c := -O1 -g -fsanitize=thread -Wno-tsan
 tsan_wrap := -Wl,--wrap=pthread_mutex_clocklock \
 	-Wl,--wrap=pthread_mutex_consistent
 # Their processes are forked, which it bears; one has a thread of its own.
-tsan_tests := test_group test_group_file test_backend_fcgi
+tsan_tests := test_group test_group_requests test_group_recover \
+	test_group_file test_backend_fcgi
 .PHONY: tsan
 $(BUILD)/tsan/crowd: $(BUILD)/san/o/tests/tsan/crowd.o \
 		$(BUILD)/san/libkit.a $(BUILD)/san/libcommand.a \
