@@ -4,9 +4,9 @@
 #ifndef GUARD_ERRAND_H
 #define GUARD_ERRAND_H
 
+#include "exchange/request_id.h"
 #include "guard/access.h"
 #include "guard/service.h"
-#include "exchange/request_id.h"
 
 /* The longest head of an answer that goes out: what a program may write, and
  * what the guard adds. */

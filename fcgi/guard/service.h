@@ -9,12 +9,12 @@
 #include <limits.h>
 
 #include "exchange/exchange.h"
-#include "process/exe.h"
+#include "exchange/keeper.h"
+#include "exchange/spool.h"
 #include "guard/backend.h"
 #include "guard/variables.h"
-#include "exchange/keeper.h"
+#include "process/exe.h"
 #include "settings/routes_file.h"
-#include "exchange/spool.h"
 
 #include "idem/wrap.h"
 

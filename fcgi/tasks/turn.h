@@ -6,10 +6,10 @@
 #define TASKS_TURN_H
 
 #include "exchange/exchange.h"
+#include "exchange/request_id.h"
 #include "settings/settings.h"
 
 #include "idem/wrap.h"
-#include "exchange/request_id.h"
 
 /* What a worker keeps; see service.h. */
 struct service;

@@ -57,7 +57,7 @@ enum idem_err {
 	                * was replaced or it broke; leave, and open anew */
 	IDEM_ENEWER,   /* made by a newer version of the program */
 	IDEM_ESTORE,   /* any other store failure; the cause went to the log */
-	IDEM_ECORRUPT, /* a stored record does not decode */
+	IDEM_ECORRUPT, /* a stored record, or a page of the store, is damaged */
 	IDEM_EIO,      /* a system call failed; the cause went to the log */
 	IDEM_EREFUSED  /* refused on purpose; the reason went to the log */
 };

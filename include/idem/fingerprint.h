@@ -1,5 +1,15 @@
 /*
- * fingerprint.h - the hash of what is asked.
+ * fingerprint.h - the hash of what is asked: SHA-256 over
+ *
+ *   METHOD SP target LF body
+ *
+ * where target is as received, and body is "null" where there is none; the
+ * canonical form (json.h) of application/json; media type LF canonical form of
+ * another JSON type; the parts of a multipart form (multipart.h) behind its
+ * type; and media type LF raw bytes of all else, and of JSON without such a
+ * form.  The media type is in lower case and without parameters.
+ * draft-ietf-httpapi-idempotency-key-header asks for such a fingerprint and
+ * leaves its recipe to the server.
  */
 #ifndef IDEM_FINGERPRINT_H
 #define IDEM_FINGERPRINT_H
@@ -42,7 +52,9 @@ struct idem_selection {
 	                          * urlencoded bodies count as they are, else
 	                          * as decoded pairs in their order. */
 };
-/* Ceiling of text: what a body of max_body_bytes can grow to. */
+
+/* Ceiling of text: what a body of max_body_bytes can grow to.  IDEM_OK or
+ * IDEM_ENOMEM. */
 IDEM_MUST_CHECK enum idem_err
 idem_fingerprinter_init(struct idem_fingerprinter *f, size_t max_body_bytes);
 void idem_fingerprinter_free(struct idem_fingerprinter *f);
@@ -62,7 +74,7 @@ idem_fingerprint(struct idem_fingerprinter *f, const struct idem_request *req,
 
 /*
  * The same over what sel lets count.  *canonical comes in, too: present where
- * idem_fingerprint_json() has made it for this request.
+ * idem_fingerprint_json() has made it for this request.  Codes as above.
  */
 IDEM_MUST_CHECK enum idem_err
 idem_fingerprint_selected(struct idem_fingerprinter *f,

@@ -43,8 +43,8 @@ struct idem_policy {
 	struct idem_span fingerprint_ignore; /* IDEM_FINGERPRINT_IGNORE */
 };
 
-/* Is name (a method or a field) in a list separated by commas?  Methods are
- * compared byte for byte (RFC 9110 9.1), fields without regard to case. */
+/* Does IDEM_METHODS name this method?  Byte for byte (RFC 9110 9.1); an absent
+ * one is never protected. */
 bool idem_policy_protects(const struct idem_policy *p, struct idem_span method);
 
 /* The fields that every record keeps, each to be made into a row of a table or

@@ -17,7 +17,7 @@ enum idem_lang { IDEM_UZ, IDEM_EN, IDEM_TR };
 /* "uz", "en" or "tr", any case.  IDEM_ESYNTAX for another text. */
 IDEM_MUST_CHECK enum idem_err
 idem_lang_parse(struct idem_span s, enum idem_lang *out);
-struct idem_span idem_lang_tag(enum idem_lang lang);
+struct idem_span idem_lang_tag(enum idem_lang lang); /* static storage */
 
 enum idem_problem {
 	IDEM_P_KEY_REQUIRED,
@@ -52,8 +52,8 @@ enum idem_problem {
 /* One row of the table.  Static storage, NUL-terminated texts. */
 struct idem_problem_row {
 	unsigned status;
-	const char *kod;
-	const char *code;
+	const char *kod;        /* its name in Uzbek, and the end of its type */
+	const char *code;       /* its name in English; neither ever changes */
 	unsigned retry_after_s; /* 0: no Retry-After */
 	bool of_key;            /* carries the Link to the published policy */
 	const char *title[IDEM_NLANGS];

@@ -216,7 +216,7 @@ void idem_store_leave(struct idem_store *s,
 /*
  * Run fn with a read-only view on the tables: one consistent snapshot, no
  * writer's lock.  What it borrows ends when it returns.  Returns its code, or
- * IDEM_ESTORE, IDEM_EMOVED, IDEM_ENOMEM.
+ * IDEM_ESTORE, IDEM_ECORRUPT, IDEM_EMOVED, IDEM_ENOMEM.
  */
 typedef enum idem_err (*idem_reader)(void *arg, struct idem_tables *t);
 IDEM_MUST_CHECK enum idem_err
@@ -243,7 +243,8 @@ struct idem_record {
  * all), at most max of them in one snapshot; *from is where to go on, and *more
  * says whether there is anything behind it.  fn returning false ends the walk
  * early with *more true.
- * A record that does not decode comes as NULL with its number.
+ * A record that does not decode comes as NULL with its number.  Codes as
+ * idem_store_read().
  */
 typedef bool (*idem_visit)(void *arg, uint64_t number,
     const struct idem_record *record);
@@ -260,7 +261,7 @@ bool idem_store_alive(struct idem_store *s,
  * writer's lock, then in one transaction treat at most max due ones, each only
  * if it is still due there: expired done and unknown records are deleted,
  * orphans become unknown, or absent where their work may be repeated.
- * Zero-initialise; call again while ->more.
+ * Zero-initialise; call again while ->more.  Codes as idem_store_submit().
  */
 struct idem_sweep {
 	uint64_t from;
@@ -285,6 +286,7 @@ struct idem_room {
 	int reader_pid;
 	uint64_t reader_behind; /* commits since it began */
 };
+/* Codes as idem_store_read(). */
 IDEM_MUST_CHECK enum idem_err
 idem_store_room(struct idem_store *s, struct idem_room *out);
 
@@ -294,7 +296,8 @@ void idem_room_warn(const struct idem_log *log, int reader_pid,
 
 /*
  * Every record decodes, index and records agree both ways.  *nbad counts what
- * does not; each is a log line.  IDEM_OK also where *nbad > 0.
+ * does not; each is a log line.  IDEM_OK also where *nbad > 0; other codes as
+ * idem_store_read().
  */
 IDEM_MUST_CHECK enum idem_err
 idem_store_check(struct idem_store *s, uint64_t *nbad);

@@ -3,6 +3,9 @@
  *
  * Keys are 1 to 511 bytes, ordered bytewise; values may be empty.  Tables are
  * numbered in the order in which idem_store_config named them.
+ *
+ * Each call is IDEM_OK; IDEM_ESTORE; IDEM_ECORRUPT: a page is damaged;
+ * IDEM_ENOMEM; those that write also IDEM_EFULL.
  */
 #ifndef IDEM_TABLES_H
 #define IDEM_TABLES_H
@@ -20,16 +23,13 @@ struct idem_tables;
 
 /*
  * *value is borrowed until the next write or the end of the transaction; absent
- * where there is no such key.  IDEM_OK or IDEM_ESTORE.
+ * where there is no such key.
  */
 IDEM_MUST_CHECK enum idem_err
 idem_tables_get(struct idem_tables *t, unsigned table, struct idem_span key,
     struct idem_span *value);
 
-/*
- * Insert or replace.  Neither key nor value may be borrowed from a table.
- * IDEM_OK, IDEM_EFULL, IDEM_ESTORE, IDEM_ENOMEM.
- */
+/* Insert or replace.  Neither key nor value may be borrowed from a table. */
 IDEM_MUST_CHECK enum idem_err
 idem_tables_put(struct idem_tables *t, unsigned table, struct idem_span key,
     struct idem_span value);
@@ -38,7 +38,8 @@ idem_tables_put(struct idem_tables *t, unsigned table, struct idem_span key,
 IDEM_MUST_CHECK enum idem_err
 idem_tables_del(struct idem_tables *t, unsigned table, struct idem_span key);
 
-/* The greatest key and its value, both absent in an empty table. */
+/* The greatest key and its value, both absent in an empty table; borrowed as
+ * above. */
 IDEM_MUST_CHECK enum idem_err
 idem_tables_last(struct idem_tables *t, unsigned table, struct idem_span *key,
     struct idem_span *value);

@@ -40,7 +40,7 @@ struct idem_engine {
 	size_t nhandlers;
 	void *app;                /* passed to every handler */
 	const struct idem_log *log;
-	int64_t (*now_ms)(void *arg);
+	int64_t (*now_ms)(void *arg); /* since the epoch */
 	enum idem_err (*random)(void *arg, void *p, size_t n);
 	void *arg;
 
@@ -61,7 +61,8 @@ void idem_engine_free(struct idem_engine *e);
 /* Between requests: give back every buffer that holds more than keep_bytes. */
 void idem_engine_rest(struct idem_engine *e, size_t keep_bytes);
 
-/* What the store calls for an operation with a handler; arg is the engine. */
+/* What the store calls for an operation with a handler: as idem_apply says; arg
+ * is the engine. */
 enum idem_err idem_engine_apply(void *arg, struct idem_tables *t,
     const struct idem_op *op, struct idem_buf *answer,
     struct idem_applied *out);
