@@ -1,5 +1,6 @@
-"""Clients that take a long answer slowly, and peers that take none of it.  In
-the guard's processes five seconds pass in each one of ours."""
+"""Clients that take a long answer slowly, and peers that take none of it: the
+guard's clock goes on while they stand still."""
+import os
 import socket
 import time
 
@@ -7,55 +8,57 @@ from harness import http, proc
 from harness.php import GuardDirect, GuardProxyFcgi, GuardSocket
 from test_guard import ShopCase
 
-TIMES = 5
 NPIECES = 192       # of 64 KiB: 12 MiB, three times what Linux holds for a
 BYTES = NPIECES * 65536     # client in its buffers
 BIG = ("<?php header('Content-Type: application/octet-stream'); for ($i = 0; "
        "$i < %d; $i++) echo str_repeat('x', 65536);" % NPIECES)
 TAKEN = 1024 * 1024
-STILL_S = 3.0       # what a peer that takes nothing has is 2
+LONG_S = 20         # twice what a peer has that takes nothing
+LOOK_S = 1.0        # a worker that cannot send looks twice as often
 
 
-class Hasty:
-    """Its clock runs faster."""
+class Jumping:
+    """A guard whose clock can be set forward, the one that never steps."""
 
     def __init__(self, site, **more):
-        pace = site.path("run", "pace")
-        with open(pace, "w", encoding="ascii") as file:
-            file.write(str(TIMES))
         site.preload = {"LD_PRELOAD": site.tool("tests/world.so"),
-                        "WORLD_PACE": pace}
+                        "WORLD_STEADY": site.path("run", "steady")}
         super().__init__(site, **more)
 
 
-class HastySocket(Hasty, GuardSocket):
+def pass_by(site, seconds):
+    path = site.path("run", "steady")
+    with open(path + ".new", "w", encoding="ascii") as file:
+        file.write(str(seconds))
+    os.chmod(path + ".new", 0o644)
+    os.rename(path + ".new", path)
+
+
+class JumpingSocket(Jumping, GuardSocket):
     pass
 
 
-class HastyProxyFcgi(GuardProxyFcgi):
-    backend_class = HastySocket
+class JumpingProxyFcgi(GuardProxyFcgi):
+    backend_class = JumpingSocket
 
 
-class HastyDirect(Hasty, GuardDirect):
+class JumpingDirect(Jumping, GuardDirect):
     pass
 
 
 class SlowCase(ShopCase):
-    more = {"IDEM_BACKEND_TIMEOUT": "10m"}  # php-cgi has to be started in it
-
-    def setUp(self):
-        super().setUp()
-        with open(self.site.path("www", "big.php"), "w",
-                  encoding="ascii") as file:
-            file.write(BIG)
+    def write(self, name, text):
+        with open(self.site.path("www", name), "w", encoding="ascii") as file:
+            file.write(text)
 
 
 class SlowClients(SlowCase):
-    server_class = HastyProxyFcgi
+    server_class = JumpingProxyFcgi
 
     def test_a_telephone_that_stands_still_for_a_while(self):
-        """It took a part, and takes the rest after a pause in which the
+        """It took a part, and takes the rest after a time in which the
         guard's worker gets rid of nothing."""
+        self.write("big.php", BIG)
         sock = socket.socket()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         sock.settimeout(http.SECONDS)
@@ -64,7 +67,9 @@ class SlowClients(SlowCase):
         data = b""
         while len(data) < TAKEN:
             data += sock.recv(65536)
-        time.sleep(STILL_S)
+        time.sleep(LOOK_S)      # until all buffers are full
+        pass_by(self.site, LONG_S)
+        time.sleep(LOOK_S)
         while True:
             part = sock.recv(65536)
             if not part:
@@ -76,16 +81,17 @@ class SlowClients(SlowCase):
 
 
 class DeafPeers(SlowCase):
-    server_class = HastyDirect
+    server_class = JumpingDirect
 
     def test_a_peer_that_takes_nothing(self):
         """It has its ten seconds and the only worker no longer."""
+        self.write("big.php", BIG)
+        self.write("small.php", "still here")
         pending = self.server.send("GET", "/big.php")
+        time.sleep(LOOK_S)
+        pass_by(self.site, LONG_S)
         proc.wait_until(lambda: "hung up in the middle of an answer"
-                        in self.site.log(), "the worker to hang up")
-        with open(self.site.path("www", "small.php"), "w",
-                  encoding="ascii") as file:
-            file.write("still here")
+                        in self.site.log(), "the worker to hang up", 60)
         answer = self.server.request("GET", "/small.php")
         self.assertEqual(answer.body, b"still here")
         pending.leave()

@@ -1,14 +1,12 @@
 /*
- * world.c - preloaded by a test: another time of day, a faster clock, another
- * kind of file system, and a quota on it, as long as the test says so.  Knows
- * nothing of the program.
+ * world.c - preloaded by a test: another time, another kind of file system, and
+ * a quota on it, as long as the test says so.  Knows nothing of the program.
  *
  * $WORLD_CLOCK holds the path of a file with seconds in it, which are added to
- * the time of day; $WORLD_PACE one that says how many times as fast the clock
- * runs that never steps; $WORLD_DISK one with the number of a file system's
- * type, as fstatfs(2) says it; $WORLD_QUOTA one with the number of bytes beyond
- * which no file grows, or -1: no flush succeeds.  No file, or 0: the world as
- * it is.
+ * the time of day; $WORLD_STEADY likewise for the clock that never steps;
+ * $WORLD_DISK one with the number of a file system's type, as fstatfs(2) says
+ * it; $WORLD_QUOTA one with the number of bytes beyond which no file grows, or
+ * -1: no flush succeeds.  No file, or 0: the world as it is.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,15 +41,6 @@ number_in(const char *variable)
 	return strtol(text, NULL, 0);
 }
 
-/* Since the machine was started, which it keeps below what overflows. */
-static void
-hurry(struct timespec *t, long times)
-{
-	t->tv_nsec *= times;
-	t->tv_sec = t->tv_sec * times + t->tv_nsec / 1000000000;
-	t->tv_nsec %= 1000000000;
-}
-
 int
 clock_gettime(clockid_t clock, struct timespec *t)
 {
@@ -60,11 +49,8 @@ clock_gettime(clockid_t clock, struct timespec *t)
 
 	if (rc == 0 && clock == CLOCK_REALTIME)
 		t->tv_sec += number_in("WORLD_CLOCK");
-	if (rc == 0 && clock == CLOCK_MONOTONIC) {
-		long times = number_in("WORLD_PACE");
-
-		hurry(t, times > 0 ? times : 1);
-	}
+	if (rc == 0 && clock == CLOCK_MONOTONIC)
+		t->tv_sec += number_in("WORLD_STEADY");
 	return rc;
 }
 
