@@ -2,13 +2,15 @@
 """Runs the end to end tests, each class in a process of its own, two at a
 time.
 
-usage: run.py [-j N] [--name NAME] [PATTERN...]
-                                     a PATTERN is part of module.Class.test
+usage: run.py [-j N] [--shuffle [SEED]] [--times N] [--name NAME] [PATTERN...]
+a PATTERN is part of module.Class.test; --shuffle: the classes and the tests
+of each in another order, the one of the seed that it prints
 """
 import argparse
 import concurrent.futures
 import json
 import os
+import random
 import subprocess
 import sys
 import time
@@ -36,6 +38,14 @@ def chosen(patterns):
         group, _, name = test.id().rpartition(".")
         classes.setdefault(group, []).append(name)
     return classes
+
+
+def in_order_of(seed, classes):
+    """Another order, the same for the same seed and tests."""
+    rng = random.Random(seed)
+    groups = sorted(classes.items())
+    rng.shuffle(groups)
+    return {group: rng.sample(names, len(names)) for group, names in groups}
 
 
 def run_class(group, names):
@@ -73,6 +83,9 @@ def report(result):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-j", type=int, default=2)
+    parser.add_argument("--shuffle", type=int, nargs="?", metavar="SEED",
+                        const=random.randrange(1 << 31))
+    parser.add_argument("--times", type=int, default=1, metavar="N")
     parser.add_argument("--name", default="e2e", help="of the last line")
     parser.add_argument("patterns", nargs="*")
     args = parser.parse_args()
@@ -81,9 +94,13 @@ def main():
     if not classes:
         print("%s: no test fits %r" % (args.name, args.patterns))
         return 1
+    if args.shuffle is not None:
+        print("%s: --shuffle %d" % (args.name, args.shuffle), flush=True)
+        classes = in_order_of(args.shuffle, classes)
     passed = failed = skipped = 0
     with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
         jobs = [pool.submit(run_class, group, names)
+                for _ in range(args.times)
                 for group, names in classes.items()]
         for job in concurrent.futures.as_completed(jobs):
             result = job.result()
