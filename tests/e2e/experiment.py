@@ -21,25 +21,24 @@ PATIENCE_MS = 100
 LATER_MS = 400
 
 
-def attempt(server, task, key):
+def attempt(server, task, key, patience_ms):
     """One try of the impatient client; None: it gave up."""
     fields = [("Content-Type", "application/json")]
     if key:
         fields.append(("Idempotency-Key", key))
     try:
         return server.request("POST", "/vazifalar", fields, task,
-                              seconds=PATIENCE_MS / 1000)
+                              seconds=patience_ms / 1000)
     except TimeoutError:
         return None
 
 
-def attempts(server, tag, key):
-    """The three tries, and how many tasks there are in the end."""
+def attempts(server, tag, key, patience_ms, until_later):
+    """The three tries; until_later(tag, key): before the last."""
     task = b'{"matn":"Non olish #%s"}' % tag.encode()
-    answers = [attempt(server, task, key), attempt(server, task, key)]
-    time.sleep(LATER_MS / 1000)
-    answers.append(attempt(server, task, key))
-    return answers
+    answers = [attempt(server, task, key, patience_ms) for _ in range(2)]
+    until_later(tag, key)
+    return answers + [attempt(server, task, key, patience_ms)]
 
 
 def count(server, tag):
@@ -62,22 +61,31 @@ def summary(answer):
     return "%d%s" % (answer.status, " replayed" if answer.replayed else "")
 
 
-def run(server, say):
+def outcome(server, tag, key, answers):
+    """What was told, and how many tasks there are in the end."""
+    # What still runs is finished before it is counted.
+    due = 1 if key else sum(1 for a in answers if a is None)
+    proc.wait_until(lambda: count(server, tag) >= due, "the tasks")
+    return [summary(a) for a in answers], count(server, tag)
+
+
+def sleep(_tag, _key):
+    time.sleep(LATER_MS / 1000)
+
+
+def run(server):
     """Both runs: {"without": ([...], tasks), "with": ([...], tasks)}."""
     found = {}
     for name, key, title in (
             ("without", None, "Without a key:"),
             ("with", str(uuid.uuid4()), "With one key:")):
         tag = "t" + uuid.uuid4().hex
-        say(title)
-        answers = attempts(server, tag, key)
+        print(title)
+        answers = attempts(server, tag, key, PATIENCE_MS, sleep)
         for number, answer in enumerate(answers, 1):
-            say("  attempt %d: %s" % (number, told(answer)))
-        # What still runs is finished before it is counted.
-        due = sum(1 for a in answers if a is None) if not key else 1
-        proc.wait_until(lambda: count(server, tag) >= due, "the tasks")
-        found[name] = ([summary(a) for a in answers], count(server, tag))
-        say("  tasks: %d\n" % found[name][1])
+            print("  attempt %d: %s" % (number, told(answer)))
+        found[name] = outcome(server, tag, key, answers)
+        print("  tasks: %d\n" % found[name][1])
     return found
 
 
@@ -93,7 +101,7 @@ def main():
         print("The handler takes %d ms; the client gives up after %d ms and "
               "tries again\nat once, and a third time %d ms later.\n" % (
                   HANDLER_MS, PATIENCE_MS, LATER_MS))
-        found = run(server, print)
+        found = run(server)
     finally:
         server.stop()
         site.remove()

@@ -9,6 +9,7 @@ from harness import proc
 from harness.case import ServerCase, fresh_key
 from harness.load import Load, all_tasks
 from harness.servers import Direct, Workers
+from harness.world import AtGate
 from harness.site import AS_ROOT, ROOT
 
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
@@ -173,18 +174,17 @@ class SweepBesideLoad(ServerCase):
         return json.loads(run.stdout)["records"] == 0
 
 
-class SweepOfTheDead(ServerCase):
+class SweepOfTheDead(AtGate, ServerCase):
     """A worker that died in the middle: its record is found by the sweep."""
     server_class = Workers
-    settings = {"IDEM_TASK_DELAY_MS": "600"}
 
     def test_an_orphan_that_may_run_again_is_released(self):
         key, tag = fresh_key(), self.fresh_tag()
         task = {"matn": "yetim #" + tag}
-        pending = self.send_post(task, key)
-        proc.wait_until(self.running, "a running record")
+        pending = self.at_work(task, key)
         proc.end(self.server.workers())
         pending.leave()
+        self.gate.open()
         run = self.site.idem("sweep", "--json", check=True)
         self.assertEqual(json.loads(run.stdout)["released"], 1, run)
         self.assertFirst(self.post(task, key))
@@ -193,9 +193,9 @@ class SweepOfTheDead(ServerCase):
     def test_a_running_record_is_left_alone(self):
         key, tag = fresh_key(), self.fresh_tag()
         task = {"matn": "tirik #" + tag}
-        pending = self.send_post(task, key)
-        proc.wait_until(self.running, "a running record")
+        pending = self.at_work(task, key)
         self.site.idem("sweep", check=True)
+        self.gate.open()
         first = self.assertFirst(pending.answer())
         self.assertReplay(self.post(task, key), first)
         self.assertTasks(tag, 1)

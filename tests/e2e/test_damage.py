@@ -43,8 +43,9 @@ class FlippedBit(ServerCase):
                                "idempotentlik-ombor")
             self.assertProblem(self.post({"matn": "boshqa"}, key), 503,
                                "idempotentlik-ombor")
-        self.assertRegex(self.site.log(), "error: store %s: record [0-9]+ is "
-                         "damaged: see \"idem check\"" % self.site.store)
+        self.assertRegex(self.logged("error: ", " is damaged: "),
+                         "error: store %s: record [0-9]+ is damaged: see "
+                         "\"idem check\"" % self.site.store)
         self.assertReplay(self.post(good, other), first)
         self.assertFirst(self.post(good, fresh_key()))
         done = self.site.idem("check", "--json")
@@ -114,7 +115,7 @@ class CutShort:
         deaths = [self.cut_and_restore(npages) for npages in (0, 2, 8)]
         self.assertGreater(deaths[0], 0)
         self.assertGreater(deaths[1], 0)
-        self.assertIn("is cut short or damaged", self.site.log())
+        self.logged("is cut short or damaged")
         done = self.site.idem("check", "--json", check=True)
         self.assertEqual(json.loads(done.stdout),
                          {"records": 123, "damaged": 0})

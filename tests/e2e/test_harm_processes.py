@@ -126,9 +126,8 @@ class Namespaces(OwnSiteCase):
         for _ in range(3):
             got = self.through(two, {"matn": "#" + tag}, fresh_key())
             self.assertProblem(got, 503, "idempotentlik-ombor")
-        self.assertRegex(self.site.log(), r"error: store \S+: .*: programs in "
-                         "several pid namespaces share the store: run them in "
-                         "one")
+        self.logged("error: store ", ": programs in several pid "
+                          "namespaces share the store: run them in one")
         self.assertReplay(self.through(one, task, key), first)
         one.end()
         proc.wait_until(lambda: kind_of(lambda: self.through(
@@ -156,8 +155,7 @@ class Namespaces(OwnSiteCase):
         load.check()
         for key, (task, answer) in load.done.items():
             self.assertReplay(self.through(other, task, key), answer)
-        self.assertIn("no group commit: used in another pid namespace",
-                      self.site.log())
+        self.logged("no group commit: used in another pid namespace")
         other.end()
         record("processes", [("two pid namespaces, different numbers", "201",
                               "", "nothing", 30 + len(load.done),
@@ -219,8 +217,8 @@ class Crowd(OwnSiteCase):
         for key in refused:
             self.assertProblem(answers[key], 503, "idempotentlik-ombor")
         if LONG:
-            self.assertIn("no group commit: no free slot: too many "
-                          "processes", self.site.log())
+            self.logged("no group commit: no free slot: too many "
+                              "processes")
         self.again(intents, answers, tag)
         record("processes", [(
             "{:,} processes at once".format(self.n),

@@ -13,6 +13,7 @@ from harness.harm import (FULL, MADE, can_mount, fill, kind_of, record,
                           run)
 from harness.servers import Workers
 from harness.site import AS_ROOT, WORKER, Site
+from harness.world import Clock
 
 BACKEND = """#!/bin/sh
 echo x >>"$(dirname "$0")/../run/ledger"
@@ -90,31 +91,32 @@ class Room(OwnSiteCase):
         record(self.module, [(name, answers, line, "nothing",
                               self.nintents, self.ntries)])
 
-    def line(self, text):
-        lines = [line for line in self.site.log().splitlines() if text in line]
-        self.assertNotEqual(lines, [], self.site.log()[-2000:])
-        return lines[-1]
-
 
 class Full(Room):
-    settings = dict(Room.settings, IDEM_MAX_STORE="1M", IDEM_TTL="4s")
+    settings = dict(Room.settings, IDEM_MAX_STORE="1M", IDEM_TTL="1h")
 
-    def until_expired(self, n):
-        proc.wait_until(lambda: self.stats()["expired"] >= n,
-                        "the end of %d answers" % n)
+    def setUp(self):
+        super().setUp()
+        self.clock = Clock(self.site)
+
+    def expire(self, n):
+        """All n answers."""
+        self.clock.set(2 * 3600)
+        self.assertEqual(self.stats()["expired"], n)
 
     def full_and_refused(self):
         self.start(Workers)
         keys, key = self.fill()
         self.assertEqual(self.worked(), len(keys))
-        line = self.line("the store is full: IDEM_MAX_STORE=1048576 is met, ")
+        line = self.logged("the store is full: IDEM_MAX_STORE=1048576 is "
+                           "met, ")
         self.assertIn('new keys are refused: run "idem sweep", or raise it',
                       line)
         return keys, key, line
 
     def test_sweep_makes_room(self):
         keys, key, line = self.full_and_refused()
-        self.until_expired(len(keys))
+        self.expire(len(keys))
         swept = self.site.idem("sweep")
         self.assertIn(b" expired=%d " % len(keys), swept.stdout)
         first = self.insist(key)[-1]
@@ -127,7 +129,7 @@ class Full(Room):
     def test_nobody_sweeps(self):
         """What has expired goes first, and nothing depends on cron."""
         keys, key, line = self.full_and_refused()
-        self.until_expired(len(keys))
+        self.expire(len(keys))
         self.assertEqual(len(self.insist(key)), 1)
         for _ in range(len(keys) // 2):
             self.assertEqual(len(self.insist(fresh_key())), 1)
@@ -135,7 +137,6 @@ class Full(Room):
         self.row("a full map of expired records, nobody sweeps", MADE, line)
 
     def test_raised(self):
-        self.site.write_settings(IDEM_TTL="1h")
         keys, key, line = self.full_and_refused()
         self.server.stop()
         self.site.write_settings(IDEM_MAX_STORE="4M")
@@ -163,8 +164,8 @@ class Held(Room):
             self.assertEqual(self.kind(key, "kill"), BROKEN)
         key = fresh_key()
         self.assertEqual(self.kind(key), FULL)
-        line = self.line("the store is full: IDEM_MAX_KEYS=20 is met, 20 "
-                         "records are held; ")
+        line = self.logged("the store is full: IDEM_MAX_KEYS=20 is met, 20 "
+                           "records are held; ")
         self.assertIn('most of them are of unknown outcome, see "idem list '
                       '--state unknown" and "idem resolve"', line)
         self.assertEqual(self.worked(), 20)
@@ -204,8 +205,8 @@ class Ends(Room):
         self.assertIn(self.held(keys), range(1, 5))
         self.insist(self.refused, "200000")
         self.assertEqual(self.worked(), len(keys) + 1)
-        self.line("there is still no room for the answer of finished work: "
-                  "no other work begins")
+        self.logged("there is still no room for the answer of finished "
+                    "work: no other work begins")
         self.row(name, FULL + ", 201 with the key held", line)
 
     def test_no_address_space(self):
@@ -214,8 +215,9 @@ class Ends(Room):
         os.unlink(self.site.path("run", "ledger"))
         self.limit("as", self.largest() + (8 << 20))
         keys = self.until_refused()
-        line = self.line("growing the map: Cannot allocate memory: raise the "
-                         "limit on address space, or lower IDEM_MAX_STORE")
+        line = self.logged("growing the map: Cannot allocate memory: raise "
+                           "the limit on address space, or lower "
+                           "IDEM_MAX_STORE")
         self.limit("as", "unlimited")
         self.well_again(keys, "RLIMIT_AS while the map grows", line)
 
@@ -227,8 +229,8 @@ class Ends(Room):
         self.addCleanup(run, "umount", self.site.store)
         self.start(Workers)
         keys = self.until_refused()
-        line = self.line("commit: No space left on device: make room on the "
-                         "disk")
+        line = self.logged("commit: No space left on device: make room on "
+                           "the disk")
         run("mount", "-o", "remount,size=64m", self.site.store)
         self.well_again(keys, "full while work is done", line)
         self.server.stop()
@@ -255,8 +257,8 @@ class Application(Room):
         self.limit("nproc", "1")
         key = fresh_key()
         self.assertEqual(self.kind(key), UNREACHABLE)
-        line = self.line("bin/backend: Resource temporarily unavailable: "
-                         "raise the limit on the processes of this user")
+        line = self.logged("bin/backend: Resource temporarily unavailable: "
+                           "raise the limit on the processes of this user")
         self.assertEqual(self.worked(), 0)
         self.limit("nproc", resource.getrlimit(resource.RLIMIT_NPROC)[0])
         self.insist(key)
@@ -286,8 +288,8 @@ class Application(Room):
         fill(os.path.join(place, "filler"))
         refused = self.ask(key, "1", body)
         self.assertStatus(refused, 503)
-        line = self.line("cannot be kept in %s: No space left on device: "
-                         "make room there, or set TMPDIR" % place)
+        line = self.logged("cannot be kept in %s: No space left on device: "
+                           "make room there, or set TMPDIR" % place)
         self.assertEqual(self.worked(), 0)
         os.unlink(os.path.join(place, "filler"))
         self.assertStatus(self.ask(key, "1", body), 201)

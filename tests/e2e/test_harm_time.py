@@ -10,6 +10,7 @@ from harness.case import OwnSiteCase, fresh_key
 from harness.harm import DOWN, GONE, MADE, Harm, record
 from harness.outside import Outside
 from harness.servers import Workers
+from harness.world import AtGate, Clock
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -29,21 +30,6 @@ def stopped(pids):
         except OSError:     # it has ended
             pass
     return held
-
-
-class Clock:
-    """Moves the clock of workers and of the operator's command."""
-
-    def __init__(self, site):
-        self.path = site.path("run", "clock")
-        site.preload.update({"LD_PRELOAD": site.tool("tests/world.so"),
-                             "WORLD_CLOCK": self.path})
-        self.set(0)
-
-    def set(self, seconds):
-        with open(self.path + ".new", "w", encoding="ascii") as file:
-            file.write(str(seconds))
-        os.rename(self.path + ".new", self.path)
 
 
 class ClockUnderLoad(Harm):
@@ -69,10 +55,9 @@ class ClockUnderLoad(Harm):
                          load.ntries)])
 
 
-class ClockAndRecords(OwnSiteCase):
+class ClockAndRecords(AtGate, OwnSiteCase):
     """What expires is what is as old as it may get; what runs does not."""
     server_class = Workers
-    settings = {"IDEM_TASK_DELAY_MS": "1500"}
 
     def done(self, seconds_later):
         """A key is done, and the clock moves: the answer to its retry."""
@@ -114,8 +99,8 @@ class ClockAndRecords(OwnSiteCase):
         self.start()
         key, tag = fresh_key(), self.fresh_tag()
         task = {"matn": "kun #" + tag}
-        pending = self.send_post(task, key)
-        proc.wait_until(lambda: self.running() == 1, "a running record")
+        pending = self.at_work(task, key)
+        self.assertEqual(self.running(), 1)
         for seconds in (DAY + 5, 400 * DAY, -DAY):
             clock.set(seconds)
             self.assertProblem(self.post(task, key), 409,
@@ -124,6 +109,7 @@ class ClockAndRecords(OwnSiteCase):
             self.assertIn(b'"expired":0', swept.stdout, swept)
             self.assertIn(b'"held":0', swept.stdout, swept)
         clock.set(0)
+        self.gate.open()
         first = self.assertFirst(pending.answer())
         self.assertReplay(self.post(task, key), first)
         self.assertTasks(tag, 1)

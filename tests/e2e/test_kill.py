@@ -3,13 +3,13 @@ most once, and its retry is right."""
 import os
 import signal
 import socket
-import time
 
 from harness import proc
 from harness.case import OwnSiteCase, fresh_key, on
 from harness.load import Load
 from harness.servers import (ApacheFcgid, ApacheProxy, Direct, Lighttpd,
                              Workers)
+from harness.world import AtGate
 
 
 def settled(case, task, key):
@@ -70,47 +70,43 @@ class KilledAtRandom:
         self.assertTasks(tag, 1)
 
 
-@on(Workers, Lighttpd, ApacheFcgid, ApacheProxy,
-    settings={"IDEM_TASK_DELAY_MS": "300"})
-class KilledWhileItWorks:
+@on(Workers, Lighttpd, ApacheFcgid, ApacheProxy)
+class KilledWhileItWorks(AtGate):
     def test_the_retry_does_the_work(self):
         """The creation had not happened, so the retry runs it: 201, once."""
         key, tag = fresh_key(), self.fresh_tag()
         task = {"matn": "o'rtada #" + tag}
-        self.assertTasks(tag, 0)
-        pending = self.send_post(task, key)
-        proc.wait_until(self.running, "a running record")
+        pending = self.at_work(task, key)
         proc.end(self.server.workers())
         try:
             self.assertGreaterEqual(pending.answer().status, 500)
         except OSError:
             pass
         self.assertTasks(tag, 0)
+        self.gate.open()
         first = settled(self, task, key)
         self.assertFirst(first)
         self.assertReplay(self.post(task, key), first)
         self.assertTasks(tag, 1)
 
 
-@on(Workers, ApacheProxy, settings={"IDEM_TASK_DELAY_MS": "300"})
-class StoppedWhileItWorks:
+@on(Workers, ApacheProxy)
+class StoppedWhileItWorks(AtGate):
     def test_a_stopped_worker_keeps_its_key(self):
         """Slow is not dead: nobody takes the key from it, however long."""
         key, tag = fresh_key(), self.fresh_tag()
         task = {"matn": "to'xtadi #" + tag}
-        pending = self.send_post(task, key)
-        proc.wait_until(self.running, "a running record")
-        holders = [pid for pid in self.server.workers()
-                   if proc.holds_claim(pid)]
-        self.assertEqual(len(holders), 1)
-        proc.send_signal(holders[0], signal.SIGSTOP)
+        pending = self.at_work(task, key)
+        self.assertEqual([pid for pid in self.server.workers()
+                          if proc.holds_claim(pid)], [self.owner])
+        proc.send_signal(self.owner, signal.SIGSTOP)
         try:
-            end = time.monotonic() + 0.6    # twice what the work takes
-            while time.monotonic() < end:
+            self.gate.open()    # it would go on now
+            for _ in range(20):
                 self.assertProblem(self.post(task, key), 409,
                                    "idempotentlik-jarayonda")
         finally:
-            proc.send_signal(holders[0], signal.SIGCONT)
+            proc.send_signal(self.owner, signal.SIGCONT)
         first = self.assertFirst(pending.answer())
         self.assertReplay(self.post(task, key), first)
         self.assertTasks(tag, 1)
@@ -216,7 +212,7 @@ class KilledAtEveryStep(OwnSiteCase):
             answer = None
         lived = self.disarm()
         if not lived:
-            self.server.process.wait(10)
+            self.server.process.wait(proc.SECONDS)
             self.server.revive()
         again = self.assertStatus(self.post(task, key), 201)
         self.assertTasks(tag, 1)

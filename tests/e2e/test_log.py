@@ -14,6 +14,7 @@ LINE = re.compile(
 @on(Direct, Lighttpd, ApacheFcgid, ApacheCgi)
 class Log:
     def lines_of(self, request_id):
+        self.logged(" request_id=" + request_id)
         found = [m.groupdict() for m in LINE.finditer(self.site.log())]
         return [m for m in found if m["request"] == request_id]
 
@@ -45,6 +46,7 @@ class Log:
         for task in ({"matn": "sirli-matn"}, {"matn": "sirli-boshqa"}):
             self.post(task, key, fields)
         self.post({"matn": "sirli"}, key + " bad", fields)
+        self.logged("outcome=refused")
         log = self.site.log()
         for secret in (key, "sirli", basic, "foydalanuvchi-x", "parol-y"):
             self.assertNotIn(secret, log)

@@ -88,7 +88,7 @@ class AtWork(Outside):
         self.server.signal(signal.SIGTERM)
         self.let_go()
         first = self.assertFirst(pending.answer())
-        self.assertEqual(self.server.process.wait(10), 0)
+        self.assertEqual(self.server.process.wait(proc.SECONDS), 0)
         self.begin()
         self.assertReplay(self.send(key).answer(), first)
         self.assertEqual(self.count(), 1)
@@ -183,4 +183,4 @@ class FullDisk(NoRoom):
 
     def test_a_finish_that_fails(self):
         super().test_a_finish_that_fails()
-        self.assertIn("could not be stored", self.site.log())
+        self.logged("could not be stored")

@@ -12,8 +12,10 @@ from harness.case import JSON, ServerCase, fresh_key, on
 from harness.load import Load
 from harness.servers import (ApacheFcgid, Direct, Inherited, Lighttpd,
                              Workers)
+from harness.world import AtGate
 
 MIB = 1024 * 1024
+IDLE_S = 5      # from the last event to house-keeping: nobody waits for that
 
 
 class Supervisor(ServerCase):
@@ -56,7 +58,7 @@ class Supervisor(ServerCase):
         for number in (signal.SIGTERM, signal.SIGINT):
             self.setUp()
             self.server.signal(number)
-            self.assertEqual(self.server.process.wait(10), 0)
+            self.assertEqual(self.server.process.wait(proc.SECONDS), 0)
             self.assertEqual(proc.running(self.site.program), [])
 
     def test_sighup_replaces_all_and_loses_nothing(self):
@@ -89,8 +91,9 @@ class Supervisor(ServerCase):
 
     def test_a_second_one_is_refused(self):
         run = subprocess.run(self.server.argv(), capture_output=True,
-                             env=self.site.worker_environment(), timeout=10,
-                             check=False, **self.site.as_worker())
+                             env=self.site.worker_environment(),
+                             timeout=proc.SECONDS, check=False,
+                             **self.site.as_worker())
         self.assertNotEqual(run.returncode, 0)
         self.assertIn(self.server.address.encode(), run.stderr)
         self.assertFirst(self.post({"matn": "birinchi"}, fresh_key()))
@@ -100,9 +103,8 @@ class Supervisor(ServerCase):
         self.assertEqual(stat.S_IMODE(mode), 0o660)
 
 
-class SupervisorAtWork(ServerCase):
+class SupervisorAtWork(AtGate, ServerCase):
     server_class = Workers
-    settings = {"IDEM_TASK_DELAY_MS": "500"}
 
     def test_what_runs_is_finished(self):
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
@@ -110,12 +112,16 @@ class SupervisorAtWork(ServerCase):
                 self.server.start()
             key, tag = fresh_key(), self.fresh_tag()
             task = {"matn": "tugaydi #" + tag}
-            pending = self.send_post(task, key)
-            proc.wait_until(self.running, "a running record")
+            pending = self.at_work(task, key)
+            idle = set(self.server.workers()) - {self.owner}
             self.server.signal(number)
+            proc.wait_until(lambda: not idle & set(self.server.workers()),
+                            "the idle ones to leave")
+            self.assertIn(self.owner, self.server.workers())
+            self.gate.open()
             first = self.assertFirst(pending.answer())
             if number != signal.SIGHUP:
-                self.assertEqual(self.server.process.wait(10), 0)
+                self.assertEqual(self.server.process.wait(proc.SECONDS), 0)
                 self.server.start()
             self.assertReplay(self.post(task, key), first)
             self.assertTasks(tag, 1)
@@ -138,7 +144,7 @@ class OneWorker(ServerCase):
             self.setUp()
             self.assertStatus(self.get("/vazifalar"), 200)
             self.server.signal(number)
-            self.gone(2)
+            self.gone(IDLE_S - 1)
 
     def test_a_signal_inside_a_request(self):
         """While the body comes: the whole answer, then the end."""
@@ -159,7 +165,7 @@ class OneWorker(ServerCase):
             exchange.send(b"".join(parts[at:]))
             self.assertStatus(exchange.answer(), 201)
             exchange.close()
-            self.gone(5)
+            self.gone(proc.SECONDS)
         self.setUp()
         self.assertTasks(tag, 1)
 
@@ -177,7 +183,7 @@ class OneWorker(ServerCase):
     def test_a_replaced_program_leaves_when_idle(self):
         """Old and new versions must not serve side by side for ever."""
         self.site.install("tasks.fcgi")
-        self.gone(15)
+        self.gone(proc.SECONDS)
 
     def test_no_descriptor_of_the_parent_is_kept_open(self):
         pid = self.server.process.pid
@@ -220,7 +226,8 @@ class HandedOver(ServerCase):
                     "GET", "/vazifalar"))
                 self.assertStatus(got, 200)
                 child.terminate()
-                self.assertEqual(child.wait(10), 0, child.stderr.read())
+                self.assertEqual(child.wait(proc.SECONDS), 0,
+                                 child.stderr.read())
             finally:
                 child.kill()
                 child.wait()
@@ -244,7 +251,7 @@ class HandedOver(ServerCase):
                     "GET", "/vazifalar"))
                 self.assertStatus(got, 200)
             child.terminate()
-            self.assertEqual(child.wait(10), 0, child.stderr.read())
+            self.assertEqual(child.wait(proc.SECONDS), 0, child.stderr.read())
         finally:
             child.kill()
             child.wait()
@@ -262,7 +269,7 @@ class HandedOver(ServerCase):
         with open(pidfile, encoding="ascii") as file:
             pid = int(file.read())
         try:
-            end = time.monotonic() + 6      # over one idle tick
+            end = time.monotonic() + IDLE_S + 1
             while time.monotonic() < end:
                 got = fcgi.request(address, fcgi.variables(
                     "GET", "/vazifalar"))
@@ -271,7 +278,7 @@ class HandedOver(ServerCase):
             self.assertTrue(proc.alive(pid))
         finally:
             proc.send_signal(pid, signal.SIGTERM)
-        proc.wait_until(lambda: not proc.alive(pid), "its end", 5)
+        proc.wait_until(lambda: not proc.alive(pid), "its end")
 
     def test_plain_cgi(self):
         env = dict(self.site.worker_environment(),
@@ -285,7 +292,8 @@ class HandedOver(ServerCase):
         for _ in range(2):
             run = subprocess.run([self.site.program], input=task,
                                  env=dict(env, CONTENT_LENGTH=str(len(task))),
-                                 capture_output=True, timeout=20, check=True,
+                                 capture_output=True, check=True,
+                                 timeout=proc.SECONDS,
                                  **self.site.as_worker())
             answers.append(fcgi.parse_cgi(run.stdout))
         self.assertFirst(answers[0])
@@ -300,7 +308,8 @@ class HandedOver(ServerCase):
                    CONTENT_LENGTH=str(len(task)),
                    HTTP_IDEMPOTENCY_KEY=fresh_key())
         run = subprocess.run([self.site.program], input=task[:-1], env=env,
-                             capture_output=True, timeout=20, check=True,
+                             capture_output=True, check=True,
+                             timeout=proc.SECONDS,
                              **self.site.as_worker())
         self.assertProblem(fcgi.parse_cgi(run.stdout), 503, "tana-chala")
         self.assertTasks(tag, 0)
@@ -309,8 +318,8 @@ class HandedOver(ServerCase):
         master, slave = os.openpty()
         run = subprocess.run([self.site.program], stdin=slave,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             env=self.site.worker_environment(), timeout=10,
-                             check=False)
+                             env=self.site.worker_environment(),
+                             timeout=proc.SECONDS, check=False)
         os.close(master)
         os.close(slave)
         self.assertEqual(run.returncode, 64)
@@ -334,9 +343,9 @@ class BeyondSixSeconds(ServerCase):
 
     def test_after_idle_ticks(self):
         pid = self.server.process.pid
-        time.sleep(6)
+        time.sleep(IDLE_S + 1)
         began = time.monotonic()
         self.assertFirst(self.post({"matn": "uyg'on"}, fresh_key()))
-        self.assertLess(time.monotonic() - began, 1)
+        self.assertLess(time.monotonic() - began, IDLE_S - 2)
         self.assertEqual(self.server.process.pid, pid)
         self.assertTrue(proc.alive(pid))

@@ -94,7 +94,7 @@ class Neighbour(OwnSiteCase):
         self.assertProblem(self.post({"matn": "x"}, key), 503,
                            "idempotentlik-ombor")
         for word in words:
-            self.assertIn(word, self.site.log())
+            self.logged(word)
 
     def make_store(self, mode):
         os.mkdir(self.site.store)

@@ -5,6 +5,7 @@ import sys
 import unittest
 import uuid
 
+from . import proc
 from .servers import Direct
 from .site import Site
 
@@ -25,6 +26,7 @@ class ServerCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.site = Site(cls.settings, base=cls.base)
+        cls.furnish(cls.site)
         cls.server = cls.server_class(cls.site)
         try:
             cls.server.start()
@@ -32,6 +34,10 @@ class ServerCase(unittest.TestCase):
             cls.server.destroy()
             cls.site.remove()
             raise
+
+    @classmethod
+    def furnish(cls, site):
+        """What else there is before the server starts."""
 
     @classmethod
     def tearDownClass(cls):
@@ -102,6 +108,18 @@ class ServerCase(unittest.TestCase):
         self.assertEqual(len(self.tasks(tag)), n, "tasks with #" + tag)
 
     # --- what came --------------------------------------------------------
+    def logged(self, *words):
+        """A line with all of these words; its text.  A server may write it
+        later than the answer."""
+        def line():
+            return [line for line in self.site.log().splitlines()
+                    if all(word in line for word in words)]
+        try:
+            return proc.wait_until(line, "in the log")[-1]
+        except AssertionError:
+            self.fail("no line with %r in\n%s" % (
+                words, self.site.log()[-4000:]))
+
     def assertStatus(self, answer, status):
         self.assertEqual(answer.status, status, answer)
         return answer
@@ -143,6 +161,7 @@ class OwnSiteCase(ServerCase):
 
     def setUp(self):
         self.site = Site(self.settings)
+        self.furnish(self.site)
         self.server = None
 
     def tearDown(self):

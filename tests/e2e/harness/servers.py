@@ -121,7 +121,17 @@ class WebServer(Server):
     def conf_path(self):
         """The shipped file, where lighttpd can read it again when it reloads,
         which it does as the workers' user."""
-        return shutil.copy(os.path.join(ROOT, self.conf), self.site.dir)
+        path = shutil.copy(os.path.join(ROOT, self.conf), self.site.dir)
+        if self.site.preload:
+            with open(path, "r+", encoding="utf-8") as file:
+                text = self.with_environment(file.read())
+                file.seek(0)
+                file.write(text)
+        return path
+
+    def with_environment(self, text):
+        """The file with what a test adds to its workers' environment."""
+        raise NotImplementedError
 
     def start(self):
         again = self.port is not None     # after stop(): where it was
@@ -156,6 +166,14 @@ class Lighttpd(WebServer):
     conf = "lighttpd/lighttpd.conf"
     reload_signal = signal.SIGUSR1
     max_procs = 4
+    environment = '"bin-environment" => (\n'
+
+    def with_environment(self, text):
+        before, mark, after = text.partition(self.environment)
+        assert mark, text
+        return before + mark + "".join(
+            '"%s" => "%s",\n' % pair
+            for pair in self.site.preload.items()) + after
 
     def stop(self):
         """A SIGTERM that reaches a child of lighttpd before it has become a
@@ -172,6 +190,10 @@ class ApacheFcgid(WebServer):
     name = "Apache with mod_fcgid"
     conf = "apache/httpd.conf"
     reload_signal = signal.SIGUSR1
+
+    def with_environment(self, text):
+        return text + "".join('FcgidInitialEnv %s "%s"\n' % pair
+                              for pair in self.site.preload.items())
 
 
 class ApacheCgi(WebServer):
@@ -278,6 +300,9 @@ class Proxy(WebServer):
     def __init__(self, site):
         super().__init__(site)
         self.backend = self.backend_class(site)
+
+    def with_environment(self, text):
+        return text
 
     def start(self):
         self.backend.start()

@@ -3,6 +3,7 @@ it is shared with another test, and it goes when the test is over."""
 import atexit
 import os
 import pwd
+import random
 import shutil
 import socket
 import subprocess
@@ -15,11 +16,26 @@ AS_ROOT = os.geteuid() == 0
 WORKER = pwd.getpwnam("www-data") if AS_ROOT else pwd.getpwuid(os.geteuid())
 
 
+PORTS = range(15000, 32768)     # below those that Linux gives to clients
+held_ports = []
+
+
 def free_port():
-    """A port of 127.0.0.1 that nobody holds at this moment."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
+    """A port of 127.0.0.1 that nobody holds, and that no other test is told
+    as long as this process lives, also while its server is being restarted:
+    who has the abstract socket of its name has the port."""
+    for port in random.sample(PORTS, len(PORTS)):
+        name = socket.socket(socket.AF_UNIX)
+        try:
+            name.bind("\0idem-test-port-%d" % port)
+            with socket.socket() as sock:
+                sock.bind(("127.0.0.1", port))
+        except OSError:
+            name.close()
+            continue
+        held_ports.append(name)
+        return port
+    raise AssertionError("no free port")
 
 
 def shipped_settings():
@@ -48,7 +64,7 @@ class Site:
         self.program = self.path("bin", program)
         self.install(program)
         self.base = base
-        self.preload = {}   # more environment for workers started directly
+        self.preload = {}   # more environment for workers and the command
         self.settings = dict(shipped_settings(), **(settings or {}))
         self.write_settings()
 
