@@ -1,6 +1,7 @@
 /*
- * shop_store.c - a store that fails when told to: the real back end behind one
- * that may answer in its place.
+ * shop_store.c - the shop's store: it fails when told to, as one stands before
+ * the real back end; its records end by another's hand, and its rows are
+ * counted.
  */
 #include "shop.h"
 
@@ -97,4 +98,98 @@ shop_break_into(struct shop *s)
 	s->self = s->store->self;
 	s->store->backend = &faulty;
 	s->store->self = s;
+}
+
+static bool
+leave_running(void *arg, uint64_t number, const struct idem_record *record)
+{
+	(void)number; /* only one record is running */
+	if (record->state == IDEM_STATE_RUNNING)
+		idem_store_leave(arg, record->token);
+	return true;
+}
+
+void
+shop_die(struct shop *s)
+{
+	uint64_t from = 0;
+	bool more;
+
+	assert_int_equal(idem_store_walk(s->store, &from, 100, &more,
+	    leave_running, s->store), IDEM_OK);
+}
+
+static bool
+resolve(void *arg, uint64_t number, const struct idem_record *record)
+{
+	struct shop *s = arg;
+	struct idem_buf bytes, answer;
+	struct idem_op op = { .kind = IDEM_OP_RESOLVE, .now_ms = s->now_ms,
+		.ttl_ms = s->policy.ttl_ms, .recipe = IDEM_RECIPE };
+
+	(void)number; /* only one record is running */
+	if (record->state != IDEM_STATE_RUNNING)
+		return true;
+	memcpy(op.id, record->id, sizeof op.id);
+	idem_store_leave(s->store, record->token);
+	if (s->ends == SHOP_ENDS_DEAD)
+		return false;
+	idem_buf_init(&bytes, 64);
+	idem_buf_init(&answer, 64);
+	/* 200, no fields, a body */
+	idem_buf_puts(&bytes, IDEM_LIT("\0\xc8\0\0\0\0\0\0\0\7by hand"));
+	if (s->ends == SHOP_ENDS_DONE) {
+		op.input = idem_buf_span(&bytes);
+		op.kept_bytes = bytes.n;
+	}
+	op.answer = &answer;
+	assert_int_equal(idem_store_submit(s->store, &op), IDEM_OK);
+	assert_int_equal(op.verdict, s->ends == SHOP_ENDS_DONE ? IDEM_STORED :
+	    IDEM_RELEASED);
+	idem_buf_free(&bytes);
+	idem_buf_free(&answer);
+	return false;
+}
+
+void
+shop_end(struct shop *s)
+{
+	uint64_t from = 0;
+	bool more;
+
+	assert_int_equal(idem_store_walk(s->store, &from, 100, &more, resolve,
+	    s), IDEM_OK);
+}
+
+static bool
+count_row(void *arg, struct idem_span key, struct idem_span value)
+{
+	(void)key;
+	(void)value;
+	++*(uint64_t *)arg;
+	return true;
+}
+
+static enum idem_err
+count_rows(void *arg, struct idem_tables *t)
+{
+	return idem_tables_each(t, SHOP_ROWS, IDEM_ABSENT, count_row, arg);
+}
+
+uint64_t
+shop_nrows(struct shop *s)
+{
+	uint64_t n = 0;
+
+	assert_int_equal(idem_store_read(s->store, count_rows, &n), IDEM_OK);
+	return n;
+}
+
+uint64_t
+shop_nrecords(struct shop *s)
+{
+	struct idem_room r;
+
+	assert_int_equal(idem_store_room(s->store, &r), IDEM_OK);
+	return r.nrecords;
 }

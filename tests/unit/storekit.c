@@ -3,12 +3,10 @@
  */
 #include "storekit.h"
 
-#include <dirent.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/text.h"
+#include "folder.h"
 
 static void
 keep_line(void *arg, enum idem_level level, const char *text)
@@ -150,29 +148,6 @@ kit_path(const struct kit *k, const char *name)
 	return path;
 }
 
-static void
-remove_tree(const char *path)
-{
-	char below[512];
-	struct dirent *e;
-	DIR *d = opendir(path);
-
-	while (d != NULL && (e = readdir(d)) != NULL) {
-		struct idem_span name = span_of(e->d_name);
-
-		if (span_eq(name, IDEM_LIT(".")) ||
-		    span_eq(name, IDEM_LIT("..")))
-			continue;
-		assert_int_equal(text_format(below, sizeof below, "%s/%s",
-		    path, e->d_name), IDEM_OK);
-		if (unlink(below) != 0)
-			remove_tree(below);
-	}
-	if (d != NULL)
-		closedir(d);
-	(void)rmdir(path);
-}
-
 void
 kit_remove(const struct kit *k, const char *name)
 {
@@ -180,7 +155,7 @@ kit_remove(const struct kit *k, const char *name)
 
 	assert_int_equal(text_format(path, sizeof path, "%s/%s", k->dir, name),
 	    IDEM_OK);
-	remove_tree(path);
+	tree_remove(path);
 }
 
 void
@@ -188,7 +163,7 @@ kit_close(struct kit *k)
 {
 	idem_store_close(&k->store);
 	if (k->dir[0] != '\0')
-		remove_tree(k->dir);
+		tree_remove(k->dir);
 	idem_buf_free(&k->lines);
 	idem_buf_free(&k->answer);
 }
@@ -314,17 +289,23 @@ run_op(struct kit *k, const struct step *s)
 }
 
 void
+kit_leave(struct kit *k, char token)
+{
+	unsigned char all[IDEM_TOKEN_BYTES];
+
+	memset(all, token, sizeof all);
+	idem_store_leave(k->store, all);
+}
+
+void
 kit_run(struct kit *k, const struct step *steps, size_t n)
 {
-	unsigned char token[IDEM_TOKEN_BYTES];
-
 	for (size_t i = 0; i < n; i++) {
 		const struct step *s = &steps[i];
 
 		print_message("    step %zu\n", i);
-		memset(token, s->token, sizeof token);
 		if (s->what == LEAVE)
-			idem_store_leave(k->store, token);
+			kit_leave(k, s->token);
 		else if (s->what == SWEEP)
 			sweep(k, s);
 		else if (s->what != SEE)

@@ -84,6 +84,9 @@ struct step {
 void kit_run(struct kit *k, const struct step *steps, size_t n);
 #define KIT_RUN(k, steps) kit_run((k), (steps), COUNT(steps))
 
+/* idem_store_leave() of a token that is one letter repeated. */
+void kit_leave(struct kit *k, char token);
+
 /* The operation of a step, with its answer in k->answer. */
 void kit_op(struct kit *k, const struct step *s, struct idem_op *op);
 

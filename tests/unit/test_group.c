@@ -6,7 +6,7 @@
 
 #include <sys/wait.h>
 
-#include "puppet.h"
+#include "stage.h"
 #include "store/group_lead.h"
 
 static void

@@ -15,7 +15,7 @@
 
 #include "base/io.h"
 #include "base/text.h"
-#include "puppet.h"
+#include "stage.h"
 
 static const struct puppet_order open_order = { .verb = PUPPET_OPEN,
 	.wait_ms = 300 };

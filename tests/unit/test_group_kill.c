@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "puppet.h"
+#include "stage.h"
 #include "store/failpoint.h"
 
 #define NWORKERS 4

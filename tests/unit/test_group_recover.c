@@ -4,7 +4,7 @@
  */
 #include "tests.h"
 
-#include "puppet.h"
+#include "stage.h"
 
 static void
 a_dead_leaders_batch_is_found_or_done_again(void **state)

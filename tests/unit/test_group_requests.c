@@ -4,7 +4,7 @@
  */
 #include "tests.h"
 
-#include "puppet.h"
+#include "stage.h"
 
 static void
 a_request_that_fails_hurts_nobody(void **state)

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "puppet.h"
+#include "stage.h"
 #include "store/failpoint.h"
 
 #define WAIT_MS 150     /* of those that are to give up */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "puppet.h"
+#include "stage.h"
 #include "store/lmdb_store.h"
 
 #define KIB 1024
