@@ -17,3 +17,15 @@ setkit_environment(struct setkit *k, const char *variable)
 
 	return settings_environment(&k->s, &k->log, env, false);
 }
+
+void
+setkit_option(struct setkit *k, const char *argument)
+{
+	const char *argv[] = { "t", argument, NULL };
+	bool taken = false;
+	size_t at = 1;
+
+	assert_int_equal(settings_option(&k->s, &k->log, argv, &at, &taken),
+	    IDEM_OK);
+	assert_true(taken);
+}

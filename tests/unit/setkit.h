@@ -23,4 +23,7 @@ void setkit_begin(struct setkit *k, enum settings_program program);
 IDEM_MUST_CHECK enum idem_err
 setkit_environment(struct setkit *k, const char *variable);
 
+/* Take one argument, as "--x=value", which must be a setting's. */
+void setkit_option(struct setkit *k, const char *argument);
+
 #endif

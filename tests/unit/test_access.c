@@ -2,7 +2,7 @@
  * test_access.c - every way around the web server's own rules that is known,
  * and the ways that must stay open.
  */
-#include "tests.h"
+#include "folder.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -59,12 +59,9 @@ build(void **state)
 static int
 remove_all(void **state)
 {
-	char command[128];
-
 	(void)state;
-	assert_int_equal(text_format(command, sizeof command, "rm -r %s",
-	    root), IDEM_OK);
-	return system(command) == 0 ? 0 : 1;
+	tree_remove(root);
+	return 0;
 }
 
 #define NO_REDIRECT "REDIRECT_STATUS did not come with it"

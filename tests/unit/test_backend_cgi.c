@@ -3,6 +3,7 @@
  * will not leave; and what they find around them.
  */
 #include "backendkit.h"
+#include "folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,34 +16,6 @@
 #include "base/io.h"
 
 static char folder[] = "/tmp/idem-cgi-XXXXXX";
-
-static char *
-in_folder(const char *name)
-{
-	static char path[128];
-
-	assert_int_equal(text_format(path, sizeof path, "%s/%s", folder,
-	    name), IDEM_OK);
-	return path;
-}
-
-/* A file there; script: NULL for none. */
-static const char *
-program(const char *script, mode_t mode)
-{
-	char *path = in_folder("program");
-	int fd;
-
-	(void)unlink(path);
-	if (script == NULL)
-		return path;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-	assert_true(fd >= 0);
-	assert_int_equal(io_write(fd, script, strlen(script)), IDEM_OK);
-	assert_int_equal(fchmod(fd, mode), 0);
-	assert_int_equal(close(fd), 0);
-	return path;
-}
 
 #define SH "#!/bin/sh\n"
 #define HI "printf 'A: b\\n\\nhello'\n"
@@ -116,10 +89,12 @@ ends_as_it_is_known(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		const char *path = program(rows[i].script, rows[i].mode);
+		const char *path = folder_program(rows[i].script);
 		struct asking asking;
 
 		print_message("row %zu: %s\n", i, rows[i].name);
+		if (rows[i].script != NULL)
+			assert_int_equal(chmod(path, rows[i].mode), 0);
 		asking_open(&asking);
 		asking.job.body = IDEM_LIT("bo\0dy");
 		if (rows[i].end == BACKEND_LATE)
@@ -139,7 +114,7 @@ static void
 run(struct asking *a, const char *script)
 {
 	asking_again(a);
-	assert_int_equal(backend_cgi(program(script, 0700), &a->job),
+	assert_int_equal(backend_cgi(folder_program(script), &a->job),
 	    BACKEND_WHOLE);
 }
 
@@ -214,14 +189,14 @@ outlives_its_worker_or_not(void **state)
 	char go[128], done[128], script[512], got[8] = "";
 
 	(void)state;
-	memcpy(go, in_folder("go"), sizeof go);
-	memcpy(done, in_folder("done"), sizeof done);
+	memcpy(go, folder_path("go"), sizeof go);
+	memcpy(done, folder_path("done"), sizeof done);
 	assert_int_equal(mkfifo(go, 0600), 0);
 	assert_int_equal(mkfifo(done, 0600), 0);
 	assert_int_equal(text_format(script, sizeof script, SH
 	    "read x <%s\necho $x >%s\n", go, done), IDEM_OK);
 	for (int die = 0; die < 2; die++) {
-		const char *path = program(script, 0700);
+		const char *path = folder_program(script);
 		struct pollfd gone = { .events = POLLOUT };
 		pid_t pid = fork();
 		struct asking a;
@@ -271,11 +246,10 @@ main(void)
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)sigemptyset(&child);
 	(void)sigaddset(&child, SIGCHLD);
-	if (mkdtemp(folder) == NULL ||
-	    sigprocmask(SIG_BLOCK, &child, NULL) != 0)
+	if (sigprocmask(SIG_BLOCK, &child, NULL) != 0)
 		return 1;
+	folder_make(folder);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	(void)unlink(in_folder("program"));
-	(void)rmdir(folder);
+	folder_remove();
 	return failed;
 }

@@ -5,7 +5,6 @@
 #include "commandkit.h"
 
 #include <dirent.h>
-#include <lmdb.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mount.h>
@@ -14,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "storekit.h"
+#include "rawkit.h"
 
 #define NOW COMMAND_NOW_MS
 
@@ -386,23 +385,11 @@ nothing_stays_on_a_full_disk(void **state)
 static void
 damage(const struct kit *k)
 {
-	MDB_val key, value = { 1, (void *)(uintptr_t)"x" };
-	MDB_cursor *cursor;
-	MDB_env *env;
-	MDB_txn *txn;
-	MDB_dbi log;
+	struct raw raw;
 
-	assert_int_equal(mdb_env_create(&env), 0);
-	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
-	assert_int_equal(mdb_env_open(env, kit_path(k, "store"), 0, 0600), 0);
-	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
-	assert_int_equal(mdb_dbi_open(txn, "log", 0, &log), 0);
-	assert_int_equal(mdb_cursor_open(txn, log, &cursor), 0);
-	assert_int_equal(mdb_cursor_get(cursor, &key, NULL, MDB_FIRST), 0);
-	assert_int_equal(mdb_cursor_put(cursor, &key, &value, MDB_CURRENT), 0);
-	mdb_cursor_close(cursor);
-	assert_int_equal(mdb_txn_commit(txn), 0);
-	mdb_env_close(env);
+	raw_begin(k, &raw);
+	raw_spoil_first(&raw, raw_table(&raw, "log"));
+	raw_end(&raw);
 }
 
 /* There is a copy all the same: the other records are worth it. */

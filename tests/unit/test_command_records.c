@@ -41,15 +41,6 @@ submit(struct kit *k, const struct step *s, struct idem_span input,
 	assert_int_equal(op.verdict, want);
 }
 
-static void
-leave(struct kit *k, char token)
-{
-	unsigned char all[IDEM_TOKEN_BYTES];
-
-	memset(all, token, sizeof all);
-	idem_store_leave(k->store, all);
-}
-
 /* a: expired; b: done; c: unknown; d: its worker is gone. */
 static void
 fill(struct kit *k)
@@ -66,9 +57,9 @@ fill(struct kit *k)
 	submit(k, &young, IDEM_LIT(ANSWER), IDEM_STORED);
 	submit(k, &claim, IDEM_ABSENT, IDEM_CLAIMED);
 	submit(k, &hold, IDEM_ABSENT, IDEM_HELD);
-	leave(k, '3');
+	kit_leave(k, '3');
 	submit(k, &orphan, IDEM_ABSENT, IDEM_CLAIMED);
-	leave(k, '4');
+	kit_leave(k, '4');
 	idem_store_close(&k->store);
 }
 
@@ -280,7 +271,7 @@ found_by_key_and_scope(void **state)
 		from_hex(rows[i].id, op.id);
 		assert_int_equal(idem_store_submit(k.store, &op), IDEM_OK);
 		assert_int_equal(op.verdict, IDEM_CLAIMED);
-		leave(&k, '1');
+		kit_leave(&k, '1');
 	}
 	idem_store_close(&k.store);
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -319,7 +310,7 @@ ids_are_to_be_unique(void **state)
 		kit_op(&k, &s, &op);
 		op.id[4] = (unsigned char)(0xa0 + last);
 		assert_int_equal(idem_store_submit(k.store, &op), IDEM_OK);
-		leave(&k, '1');
+		kit_leave(&k, '1');
 	}
 	idem_store_close(&k.store);
 	expect(&k, WORDS("show", "--id", "78787878a"), 1, "", "idem: --id "

@@ -7,14 +7,13 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <lmdb.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/text.h"
-#include "storekit.h"
+#include "rawkit.h"
 
 /* --- the store ----------------------------------------------------------- */
 static void
@@ -25,15 +24,6 @@ submit(struct kit *k, const struct step *s, enum idem_verdict want)
 	kit_op(k, s, &op);
 	assert_int_equal(idem_store_submit(k->store, &op), IDEM_OK);
 	assert_int_equal(op.verdict, want);
-}
-
-static void
-leave(struct kit *k, char token)
-{
-	unsigned char all[IDEM_TOKEN_BYTES];
-
-	memset(all, token, sizeof all);
-	idem_store_leave(k->store, all);
 }
 
 /* One record of each class but running, then the store is closed. */
@@ -54,11 +44,11 @@ fill(struct kit *k)
 	submit(k, &young, IDEM_STORED);
 	submit(k, &claim, IDEM_CLAIMED);
 	submit(k, &hold, IDEM_HELD);
-	leave(k, '3');
+	kit_leave(k, '3');
 	submit(k, &orphan, IDEM_CLAIMED);
-	leave(k, '4');
+	kit_leave(k, '4');
 	submit(k, &again, IDEM_CLAIMED);
-	leave(k, '5');
+	kit_leave(k, '5');
 	idem_store_close(&k->store);
 }
 
@@ -170,28 +160,18 @@ records_are_counted_and_swept(void **state)
 static void
 damage(const struct kit *k)
 {
-	MDB_val key, value = { 1, (void *)(uintptr_t)"x" };
 	MDB_cursor *cursor;
-	MDB_env *env;
-	MDB_txn *txn;
-	MDB_dbi log, records;
+	struct raw raw;
+	MDB_val key;
 
-	assert_int_equal(mdb_env_create(&env), 0);
-	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
-	assert_int_equal(mdb_env_open(env, kit_path(k, "store"), 0, 0600), 0);
-	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
-	assert_int_equal(mdb_dbi_open(txn, "log", 0, &log), 0);
-	assert_int_equal(mdb_dbi_open(txn, "records", 0, &records), 0);
-	assert_int_equal(mdb_cursor_open(txn, log, &cursor), 0);
-	assert_int_equal(mdb_cursor_get(cursor, &key, NULL, MDB_FIRST), 0);
-	assert_int_equal(mdb_cursor_put(cursor, &key, &value, MDB_CURRENT), 0);
-	mdb_cursor_close(cursor);
-	assert_int_equal(mdb_cursor_open(txn, records, &cursor), 0);
+	raw_begin(k, &raw);
+	raw_spoil_first(&raw, raw_table(&raw, "log"));
+	assert_int_equal(mdb_cursor_open(raw.txn, raw_table(&raw, "records"),
+	    &cursor), 0);
 	assert_int_equal(mdb_cursor_get(cursor, &key, NULL, MDB_LAST), 0);
 	assert_int_equal(mdb_cursor_del(cursor, 0), 0);
 	mdb_cursor_close(cursor);
-	assert_int_equal(mdb_txn_commit(txn), 0);
-	mdb_env_close(env);
+	raw_end(&raw);
 }
 
 static void

@@ -2,7 +2,7 @@
  * test_guard.c - the guard in front of real programs: what each way to answer,
  * to fail and to die becomes for the first client and for its retry.
  */
-#include "tests.h"
+#include "folder.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -14,18 +14,6 @@
 #include "guard/service.h"
 
 static char folder[] = "/tmp/idem-guard-XXXXXX";
-
-static const char *
-in_folder(const char *name)
-{
-	static char path[4][128];
-	static size_t i;
-	char *p = path[i++ % 4];
-
-	assert_int_equal(text_format(p, sizeof path[0], "%s/%s", folder,
-	    name), IDEM_OK);
-	return p;
-}
 
 /* --- one guard, and requests to it --------------------------------------- */
 
@@ -157,29 +145,13 @@ assert_has(struct idem_span in, const char *part)
 
 /* --- programs ------------------------------------------------------------ */
 
-static const char *
-program(const char *script)
-{
-	const char *path = in_folder("program");
-	int fd;
-
-	(void)unlink(path);
-	if (script == NULL)
-		return path;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-	assert_true(fd >= 0);
-	assert_int_equal(io_write(fd, script, strlen(script)), IDEM_OK);
-	assert_int_equal(close(fd), 0);
-	return path;
-}
-
 /* How often the program ran. */
 static size_t
 ran(void)
 {
 	struct stat st;
 
-	return stat(in_folder("ledger"), &st) != 0 ? 0 : (size_t)st.st_size;
+	return stat(folder_path("ledger"), &st) != 0 ? 0 : (size_t)st.st_size;
 }
 
 static const char *const plain[] = { "--store=memory:", "--anonymous=allow",
@@ -196,12 +168,12 @@ open_with(struct world *w, const char *const *more)
 	for (; plain[n] != NULL; n++)
 		options[n] = plain[n];
 	assert_int_equal(text_format(backend, sizeof backend,
-	    "--backend=cgi:%s", in_folder("program")), IDEM_OK);
+	    "--backend=cgi:%s", folder_path("program")), IDEM_OK);
 	options[n++] = backend;
 	for (size_t i = 0; more != NULL && more[i] != NULL; i++)
 		options[n++] = more[i];
 	options[n] = NULL;
-	(void)unlink(in_folder("ledger"));
+	(void)unlink(folder_path("ledger"));
 	world_open(w, options);
 }
 
@@ -328,7 +300,7 @@ answers_once(void **state)
 		size_t times;
 
 		print_message("row %zu: %s\n", i, rows[i].name);
-		program(rows[i].script);
+		folder_program(rows[i].script);
 		open_with(&w, NULL);
 		assert_first(&w, i, post(&w, "k", NULL, IDEM_LIT("a=1")));
 		times = ran();
@@ -354,7 +326,7 @@ passes_unkeyed_through(void **state)
 		char want[64];
 
 		print_message("row %zu: %s\n", i, rows[i].name);
-		program(rows[i].script);
+		folder_program(rows[i].script);
 		open_with(&w, NULL);
 		for (size_t n = 0; n < 2; n++) {
 			got = post(&w, NULL, NULL, IDEM_LIT("a=1"));
@@ -390,7 +362,7 @@ never_releases_502_and_504(void **state)
 		struct world w;
 
 		print_message("row %zu\n", i);
-		program(cases[i].script);
+		folder_program(cases[i].script);
 		open_with(&w, off);
 		post(&w, "k", NULL, IDEM_LIT(""));
 		assert_has(idem_buf_span(&w.said), cases[i].outcome);
@@ -405,10 +377,10 @@ runs_again_where_the_owner_says_so(void **state)
 	struct world w;
 
 	(void)state;
-	program(RUN "kill -9 $$");
+	folder_program(RUN "kill -9 $$");
 	open_with(&w, retry);
 	assert_has(post(&w, "k", NULL, IDEM_LIT("")), "ilova-uzildi");
-	program(RUN "printf 'A: b\\n\\nhi'");
+	folder_program(RUN "printf 'A: b\\n\\nhi'");
 	assert_has(post(&w, "k", NULL, IDEM_LIT("")), "\r\n\r\nhi");
 	assert_has(post(&w, "k", NULL, IDEM_LIT("")),
 	    "Idempotency-Replayed: true\r\n");
@@ -424,7 +396,7 @@ passes_large_answers_on(void **state)
 	struct idem_span got;
 
 	(void)state;
-	program(RUN "printf 'Content-Type: a/b\\nETag: \"e\"\\n\\n'\n"
+	folder_program(RUN "printf 'Content-Type: a/b\\nETag: \"e\"\\n\\n'\n"
 	    "head -c 5242880 /dev/zero");
 	open_with(&w, NULL);
 	got = post(&w, "k", NULL, IDEM_LIT(""));
@@ -437,11 +409,11 @@ passes_large_answers_on(void **state)
 	assert_false(has(got, "Content-Type"));
 	assert_int_equal(ran(), 1);
 	/* to the byte: 256 KiB are kept, one more is not */
-	program(RUN "printf 'A: b\\n\\n'; head -c 262144 /dev/zero");
+	folder_program(RUN "printf 'A: b\\n\\n'; head -c 262144 /dev/zero");
 	post(&w, "l", NULL, IDEM_LIT(""));
 	assert_has(post(&w, "l", NULL, IDEM_LIT("")),
 	    "Content-Length: 262144\r\n");
-	program(RUN "printf 'A: b\\n\\n'; head -c 262145 /dev/zero");
+	folder_program(RUN "printf 'A: b\\n\\n'; head -c 262145 /dev/zero");
 	post(&w, "m", NULL, IDEM_LIT(""));
 	assert_has(post(&w, "m", NULL, IDEM_LIT("")),
 	    "Idempotency-Body: omitted\r\n");
@@ -454,7 +426,7 @@ keeps_what_a_client_left(void **state)
 	struct world w;
 
 	(void)state;
-	program(RUN "printf 'A: b\\n\\nhi'");
+	folder_program(RUN "printf 'A: b\\n\\nhi'");
 	open_with(&w, NULL);
 	w.leaves = true;
 	post(&w, "k", NULL, IDEM_LIT(""));
@@ -474,7 +446,8 @@ passes_bodies_on(void **state)
 
 	(void)state;
 	memset(body, 'b', sizeof body);
-	program("#!/bin/sh\nprintf 'A: b\\n\\n'; echo $CONTENT_LENGTH; wc -c");
+	folder_program("#!/bin/sh\n"
+	    "printf 'A: b\\n\\n'; echo $CONTENT_LENGTH; wc -c");
 	open_with(&w, roomy);
 	assert_has(post(&w, "k", NULL, (struct idem_span){ body,
 	    sizeof body }), "\r\n\r\n3145728\n3145728\n");
@@ -496,7 +469,7 @@ drops_the_applications_own_marks(void **state)
 	struct world w;
 
 	(void)state;
-	program("#!/bin/sh\nprintf 'Idempotency-Replayed: true\\n"
+	folder_program("#!/bin/sh\nprintf 'Idempotency-Replayed: true\\n"
 	    "Set-Cookie: a\\nX-Request-Id: its\\nA: b\\n\\n'");
 	open_with(&w, NULL);
 	for (int keyed = 0; keyed < 2; keyed++) {
@@ -519,7 +492,7 @@ obeys_routes_and_parameters(void **state)
 {
 	static char option[160];
 	const char *const routes[] = { option, NULL };
-	int fd = open(in_folder("routes"), O_WRONLY | O_CREAT | O_CLOEXEC,
+	int fd = open(folder_path("routes"), O_WRONLY | O_CREAT | O_CLOEXEC,
 	    0600);
 	static const char text[] = "POST /pay\n  IDEM_REQUIRE_KEY=on\n";
 	struct world w;
@@ -528,8 +501,8 @@ obeys_routes_and_parameters(void **state)
 	assert_int_equal(io_write(fd, text, sizeof text - 1), IDEM_OK);
 	assert_int_equal(close(fd), 0);
 	assert_int_equal(text_format(option, sizeof option, "--routes=%s",
-	    in_folder("routes")), IDEM_OK);
-	program(RUN "printf 'A: b\\n\\nhi'");
+	    folder_path("routes")), IDEM_OK);
+	folder_program(RUN "printf 'A: b\\n\\nhi'");
 	open_with(&w, routes);
 	assert_has(post(&w, NULL, NULL, IDEM_LIT("")),
 	    "\"kod\":\"idempotentlik-kalit-kerak\"");
@@ -546,7 +519,7 @@ obeys_routes_and_parameters(void **state)
 	assert_has(idem_buf_span(&w.said), "IDEM_BACKEND");
 	assert_int_equal(ran(), 2);
 	world_close(&w);
-	assert_int_equal(unlink(in_folder("routes")), 0);
+	assert_int_equal(unlink(folder_path("routes")), 0);
 }
 
 /* The web server names the script, and it is one in a folder of its own. */
@@ -569,9 +542,10 @@ judges_named_scripts(void **state)
 	    folder), IDEM_OK);
 	assert_int_equal(text_format(guard_file, sizeof guard_file,
 	    "SCRIPT_FILENAME=%s/guard.fcgi", folder), IDEM_OK);
-	assert_int_equal(rename(program("#!/bin/sh\nprintf 'A: b\\n\\n'\n"
+	assert_int_equal(rename(folder_program("#!/bin/sh\n"
+	    "printf 'A: b\\n\\n'\n"
 	    "echo \"$SCRIPT_NAME $PATH_INFO ${PATH_TRANSLATED-none}"
-	    " ${HTTP_PROXY-none} $SCRIPT_FILENAME\"\n"), in_folder("pay.sh")),
+	    " ${HTTP_PROXY-none} $SCRIPT_FILENAME\"\n"), folder_path("pay.sh")),
 	    0);
 	world_open(&w, named);
 	got = ask(&w, vars, IDEM_LIT(""));
@@ -587,7 +561,7 @@ judges_named_scripts(void **state)
 	assert_has(got, "Status: 403 Forbidden\r\n");
 	assert_has(got, "\r\n\r\n403 Forbidden\n");
 	world_close(&w);
-	assert_int_equal(unlink(in_folder("pay.sh")), 0);
+	assert_int_equal(unlink(folder_path("pay.sh")), 0);
 }
 
 int
@@ -608,11 +582,8 @@ main(void)
 	int failed;
 
 	(void)signal(SIGPIPE, SIG_IGN);
-	if (mkdtemp(folder) == NULL)
-		return 1;
+	folder_make(folder);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	(void)unlink(in_folder("program"));
-	(void)unlink(in_folder("ledger"));
-	(void)rmdir(folder);
+	folder_remove();
 	return failed;
 }

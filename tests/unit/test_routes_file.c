@@ -2,13 +2,10 @@
  * test_routes_file.c - which block a request gets, and what the file may not
  * say.
  */
-#include "tests.h"
+#include "folder.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/io.h"
 #include "settings/routes_file.h"
 
 static char folder[] = "/tmp/idem-routes-XXXXXX";
@@ -25,28 +22,6 @@ hear(void *arg, enum idem_level level, const char *text)
 	(void)level;
 	assert_int_equal(text_format(h->text, sizeof h->text, "%s", text),
 	    IDEM_OK);
-}
-
-static const char *
-path_of(const char *name)
-{
-	static char path[2][128];
-	static size_t i;
-	char *p = path[i++ % 2];
-
-	assert_int_equal(text_format(p, sizeof path[0], "%s/%s", folder,
-	    name), IDEM_OK);
-	return p;
-}
-
-static void
-write_file(const char *path, struct idem_span text)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	assert_true(fd >= 0);
-	assert_int_equal(io_write(fd, text.p, text.n), IDEM_OK);
-	assert_int_equal(close(fd), 0);
 }
 
 static const char file[] =
@@ -89,8 +64,8 @@ finds_the_first_that_fits(void **state)
 	(void)state;
 	settings_init(&base, SETTINGS_GUARD);
 	routes_init(&r);
-	write_file(path_of("r"), span_of(file));
-	assert_int_equal(routes_read(&r, &base, &log, path_of("r"), false),
+	(void)folder_write("r", span_of(file));
+	assert_int_equal(routes_read(&r, &base, &log, folder_path("r"), false),
 	    IDEM_OK);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const struct route *got = routes_find(&r,
@@ -128,8 +103,8 @@ stands_between_its_sources(void **state)
 	assert_int_equal(settings_option(&base, &log, options, &at, &taken),
 	    IDEM_OK);
 	routes_init(&r);
-	write_file(path_of("r"), span_of(file));
-	assert_int_equal(routes_read(&r, &base, &log, path_of("r"), false),
+	(void)folder_write("r", span_of(file));
+	assert_int_equal(routes_read(&r, &base, &log, folder_path("r"), false),
 	    IDEM_OK);
 	got = routes_find(&r, IDEM_LIT("POST"), IDEM_LIT("/pay"));
 	assert_int_equal(got->settings.policy.ttl_ms, 3600000);
@@ -176,11 +151,11 @@ says_what_is_wrong(void **state)
 		char want[256];
 
 		print_message("row %zu\n", i);
-		write_file(path_of("r"), rows[i].text);
-		assert_int_equal(routes_read(&r, &base, &log, path_of("r"),
+		(void)folder_write("r", rows[i].text);
+		assert_int_equal(routes_read(&r, &base, &log, folder_path("r"),
 		    false), IDEM_ESYNTAX);
 		assert_int_equal(text_format(want, sizeof want, "%s%s",
-		    path_of("r"), rows[i].said), IDEM_OK);
+		    folder_path("r"), rows[i].said), IDEM_OK);
 		if (strncmp(h.text, want, strlen(want)) != 0)
 			fail_msg("want %s, got %s", want, h.text);
 	}
@@ -197,14 +172,14 @@ looks_where_it_may_lie(void **state)
 	char exe[128];
 
 	(void)state;
-	memcpy(exe, path_of("guard.fcgi"), sizeof exe);
+	memcpy(exe, folder_path("guard.fcgi"), sizeof exe);
 	settings_init(&base, SETTINGS_GUARD);
 	routes_init(&r);
 	assert_int_equal(routes_load(&r, &base, &log, exe), IDEM_OK);
 	assert_int_equal(routes_load(&r, &base, &log, ""), IDEM_OK);
 	assert_null(routes_find(&r, IDEM_LIT("POST"), IDEM_LIT("/pay")));
 	assert_string_equal(h.text, "");
-	write_file(path_of(".htidem.routes"), span_of(file));
+	(void)folder_write(".htidem.routes", span_of(file));
 	assert_int_equal(routes_load(&r, &base, &log, exe), IDEM_OK);
 	assert_non_null(routes_find(&r, IDEM_LIT("POST"), IDEM_LIT("/pay")));
 	/* beside the settings file */
@@ -217,7 +192,7 @@ looks_where_it_may_lie(void **state)
 	assert_string_equal(h.text, "cannot read the routes file "
 	    "/no/such/file: No such file or directory");
 	routes_free(&r);
-	assert_int_equal(unlink(path_of(".htidem.routes")), 0);
+	assert_int_equal(unlink(folder_path(".htidem.routes")), 0);
 }
 
 int
@@ -231,10 +206,8 @@ main(void)
 	};
 	int failed;
 
-	if (mkdtemp(folder) == NULL)
-		return 1;
+	folder_make(folder);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	(void)unlink(path_of("r"));
-	(void)rmdir(folder);
+	folder_remove();
 	return failed;
 }

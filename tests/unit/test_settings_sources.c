@@ -116,15 +116,11 @@ options(void **state)
 static void
 the_command_line_may_name_a_relative_store(void **state)
 {
-	const char *argv[] = { "t", "--store=var/store", NULL };
 	struct setkit k;
-	bool taken;
-	size_t at = 1;
 
 	(void)state;
 	setkit_begin(&k, SETTINGS_TASKS);
-	assert_int_equal(settings_option(&k.s, &k.log, argv, &at, &taken),
-	    IDEM_OK);
+	setkit_option(&k, "--store=var/store");
 	assert_text(k.s.store, "var/store");
 }
 
@@ -132,15 +128,11 @@ the_command_line_may_name_a_relative_store(void **state)
 static void
 the_higher_source_wins(void **state)
 {
-	const char *argv[] = { "t", "--ttl=3h", NULL };
 	struct setkit k;
-	bool taken;
-	size_t at = 1;
 
 	(void)state;
 	setkit_begin(&k, SETTINGS_TASKS);
-	assert_int_equal(settings_option(&k.s, &k.log, argv, &at, &taken),
-	    IDEM_OK);
+	setkit_option(&k, "--ttl=3h");
 	assert_int_equal(setkit_environment(&k, "IDEM_TTL=2h"), IDEM_OK);
 	assert_true(k.s.policy.ttl_ms == 10800000);
 	assert_int_equal(setkit_environment(&k, "IDEM_TTL=2"), IDEM_ESYNTAX);

@@ -3,8 +3,7 @@
  * the index does not lead to: never an answer, and never an absent key.
  */
 #include "harmkit.h"
-
-#include <lmdb.h>
+#include "rawkit.h"
 
 #define IDS "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define PRINTS "ffffffffffffffffffffffffffffffff"
@@ -121,18 +120,12 @@ put_record(const struct kit *k, unsigned char number, struct idem_span record)
 	unsigned char digits[8] = { 0, 0, 0, 0, 0, 0, 0, number };
 	MDB_val key = { sizeof digits, digits };
 	MDB_val value = { record.n, (void *)(uintptr_t)record.p };
-	MDB_env *env;
-	MDB_txn *txn;
-	MDB_dbi log;
+	struct raw raw;
 
-	assert_int_equal(mdb_env_create(&env), 0);
-	assert_int_equal(mdb_env_set_maxdbs(env, 8), 0);
-	assert_int_equal(mdb_env_open(env, kit_path(k, "store"), 0, 0600), 0);
-	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
-	assert_int_equal(mdb_dbi_open(txn, "log", 0, &log), 0);
-	assert_int_equal(mdb_put(txn, log, &key, &value, 0), 0);
-	assert_int_equal(mdb_txn_commit(txn), 0);
-	mdb_env_close(env);
+	raw_begin(k, &raw);
+	assert_int_equal(mdb_put(raw.txn, raw_table(&raw, "log"), &key,
+	    &value, 0), 0);
+	raw_end(&raw);
 }
 
 /* Version 1 has no sum.  It is read, and what becomes of it has one. */

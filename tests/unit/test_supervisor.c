@@ -145,14 +145,22 @@ teardown(void **state)
 	return 0;
 }
 
-static pid_t
-hear(const struct fixture *f, char want)
+static struct word
+hear_any(const struct fixture *f)
 {
 	struct pollfd fd = { .fd = f->hear, .events = POLLIN };
 	struct word w;
 
 	assert_int_equal(poll(&fd, 1, HEAR_MS), 1);
 	assert_int_equal(io_read(f->hear, &w, sizeof w), (long)sizeof w);
+	return w;
+}
+
+static pid_t
+hear(const struct fixture *f, char want)
+{
+	struct word w = hear_any(f);
+
 	assert_int_equal(w.what, want);
 	return w.pid;
 }
@@ -451,10 +459,8 @@ a_renewed_supervisor_takes_the_old_workers_over(void **state)
 	(void)hear(f, 'R');
 	assert_int_equal(hear(f, 'N'), f->pid);
 	while (nnew < WORKERS || nasked < WORKERS) {
-		struct word w;
+		struct word w = hear_any(f);
 
-		assert_int_equal(io_read(f->hear, &w, sizeof w),
-		    (long)sizeof w);
 		if (w.what == 'T' && nasked < WORKERS)
 			asked[nasked++] = w.pid;
 		else
@@ -489,10 +495,8 @@ an_old_worker_that_does_not_leave_is_killed(void **state)
 	(void)hear(f, 'R');
 	assert_int_equal(hear(f, 'N'), f->pid);
 	for (int i = 0; i < 2; i++) { /* 'W' and 'T', in either order */
-		struct word w;
+		struct word w = hear_any(f);
 
-		assert_int_equal(io_read(f->hear, &w, sizeof w),
-		    (long)sizeof w);
 		assert_true(w.what == 'T' ? w.pid == old : w.pid != old);
 		worker = w.what == 'W' ? w.pid : 0;
 		if (worker != 0)
@@ -521,10 +525,8 @@ stopping_counts_for_old_workers_too(void **state)
 	(void)hear(f, 'R');
 	assert_int_equal(hear(f, 'N'), f->pid);
 	for (int i = 0; i < 2; i++) { /* 'W' and 'T', in either order */
-		struct word w;
+		struct word w = hear_any(f);
 
-		assert_int_equal(io_read(f->hear, &w, sizeof w),
-		    (long)sizeof w);
 		assert_true(w.what == 'T' || w.what == 'W');
 	}
 	assert_int_equal(kill(f->pid, SIGTERM), 0);
