@@ -33,11 +33,14 @@ class Waiting(AtGate):
         self.assertTasks(self.tag, 1)
 
     def test_many_at_once(self):
-        """Whoever has no seat is told 409 at once; nobody works twice."""
+        """Whoever has no seat is told 409 at once; nobody works twice.  Of
+        those who sit down in one moment all may have to get up again, so one
+        comes first."""
         every = [self.at_work(self.task, self.key, PATIENT)]
-        every += [self.send_post(self.task, self.key, PATIENT)
-                  for _ in range(3)]
+        every.append(self.send_post(self.task, self.key, PATIENT))
         self.somebody_waits()
+        every += [self.send_post(self.task, self.key, PATIENT)
+                  for _ in range(2)]
         self.gate.open()
         answers = [pending.answer() for pending in every]
         self.assertEqual({a.status for a in answers} - {201, 409}, set())
