@@ -1,6 +1,7 @@
 """The disk under the store is full, read-only, broken or gone while it is in
 use."""
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -10,6 +11,7 @@ from harness.servers import Lighttpd
 from harness.site import WORKER
 
 MIB = 1 << 20
+LINUX = tuple(int(n) for n in re.findall(r"\d+", os.uname().release)[:2])
 NO_ROOM = r"error: store \S+/store: commit: No space left on device: make "\
           r"room on the disk"
 NO_QUOTA = r"error: store \S+/store: commit: Disk quota exceeded: raise the "\
@@ -198,7 +200,8 @@ class Quota(Harm):
                      "needs mkfs.btrfs, root and the right to mount a file")
 class CopyOnWrite(Disk):
     """Here each write takes room, also that of a page which is there: of it
-    processes die.  What was done is done, and they come again."""
+    processes die.  What was done is done.  The kernel, too, finds no room to
+    write down that who died held a lock: all have to be started anew."""
 
     def setUp(self):
         super().setUp()
@@ -212,6 +215,10 @@ class CopyOnWrite(Disk):
             self.skipTest("no btrfs here: %s" % err)
         run("btrfs", "quota", "enable", self.site.store)
 
+    def again(self):
+        self.server.stop()
+        self.server.start()
+
     def limit(self, size):
         run("btrfs", "qgroup", "limit", size, self.site.store)
 
@@ -219,7 +226,7 @@ class CopyOnWrite(Disk):
         self.limit("24M")
         self.begin()
         self.harm("a quota of the file system (btrfs)", self.full, (None,),
-                  FULL_DIES, lambda: self.limit("none"))
+                  FULL_DIES, lambda: (self.limit("none"), self.again()))
         self.assertGreater(os.statvfs(self.site.store).f_bavail, 4096)
 
     def test_quota_at_start(self):
@@ -231,4 +238,12 @@ class CopyOnWrite(Disk):
 
     def test_full(self):
         self.begin()
-        self.harm("full (btrfs)", self.full, (None,), FULL_DIES, self.free)
+        self.harm("full (btrfs)", self.full, (None,), FULL_DIES,
+                  lambda: (self.free(), self.again()))
+
+    @unittest.skipUnless(LINUX >= (6, 18), "older kernels were not tried")
+    def test_full_where_nothing_is_copied(self):
+        run("chattr", "+C", self.site.store)
+        self.begin()
+        self.harm("full (btrfs, chattr +C)", self.full, (FULL, MADE), NO_ROOM,
+                  self.free)

@@ -140,6 +140,12 @@ class Closed(Files):
     ("data.mdb", (DOWN, GONE), OTHERS),
     ("lock.mdb", (DOWN, GONE), OTHERS),
     ("workers", (DOWN, GONE), OTHER % "workers"),
+    ("open.lock", (DOWN, GONE), OTHER % "open.lock"),
+    ("waiting", (MADE, GONE), "/waiting: Permission denied: no retry will "
+     "wait"),
+    ("sightings", (MADE, GONE), "/sightings: Permission denied: one key under "
+     "two users will not be noticed"),
+    ("group.2", (MADE, GONE), "/group.2: no group commit: Permission denied"),
     (".", (DOWN, GONE), CLOSED),
 ])
 class OfAnother(Files):
@@ -151,6 +157,25 @@ class OfAnother(Files):
 
 
 class Directory(Files):
+    def test_replaced_under_load(self):
+        """By an older copy, which nobody should do: who used the store that was
+        there leaves.  What came after the copy is new, what is in it is
+        replayed."""
+        self.begin()
+        with self.loads[0] as load:
+            load.until_done(10)
+            self.site.idem("copy", self.site.path("older"), check=True)
+            load.until_done(10)
+            os.rename(self.site.store, self.site.path("replaced"))
+            os.rename(self.site.path("older"), self.site.store)
+            self.until_said(MOVED % r"data\.mdb")
+            self.until_well()
+        with Load(self, self.nclients) as anew:
+            anew.until_done(20)
+        anew.check()
+        self.assertReplay(self.post(self.task, self.key), self.first)
+        self.assertEqual(self.site.idem("check").returncode, 0)
+
     def test_closed_to_workers_that_run(self):
         self.begin()
         self.harm("the directory closed to workers that run",

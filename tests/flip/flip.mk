@@ -1,4 +1,5 @@
 # `make flip` breaks data.mdb: bits, pages, older pages, a file cut short.
+# And each prefix of what the readers of bytes from outside are tested with.
 # ROUNDS= damaged files (default 73,728: each byte of the meta pages and as many
 # of each other kind); SECONDS= ends it earlier; SEED= the same ones again.
 $(BUILD)/tests/flip: $(addprefix $(BUILD)/o/tests/flip/,flip.o damage.o probe.o) \
@@ -7,7 +8,8 @@ $(BUILD)/tests/flip: $(addprefix $(BUILD)/o/tests/flip/,flip.o damage.o probe.o)
 	@echo '  LINK $@'
 	@$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 flip_files := $(BUILD)/tests/flip $(BUILD)/tasks.fcgi $(BUILD)/guard.fcgi \
-	$(BUILD)/idem $(addprefix $(BUILD)/san/test_edge_,request values files)
+	$(BUILD)/idem $(addprefix $(BUILD)/san/test_edge_,request values files) \
+	$(BUILD)/san/test_fuzz
 .PHONY: flip flip-short
 flip: $(flip_files)
 	@BUILD='$(BUILD)' $(PYTHON) tests/flip/flip.py

@@ -22,6 +22,7 @@ CHUNK = 450         # damaged files that one process of flip tries
 KINDS = 9           # of damage, in turn
 SHOWN = 3           # of each kind to the real programs
 PATIENCE = 10       # seconds for one program
+SHORT_EVERY = "12"  # of the fuzzers' inputs a short run cuts one in so many
 EDGES = ("request", "values", "files")
 COUNTS = ("n", "right", "refused", "died", "hung", "again", "told", "found",
           "bad", "keys")
@@ -244,17 +245,27 @@ class Shown:
         return effects <= 1 and self.named(done)
 
 
+def prefixes_of(*argv):
+    """How many a program of the unit tests tried; 0: one did not hold."""
+    done = subprocess.run([os.path.join(BUILD, "san", argv[0])] +
+                          list(argv[1:]), capture_output=True, check=False,
+                          cwd=ROOT)
+    if done.returncode != 0:
+        print((done.stdout[-300:] + done.stderr).decode(errors="replace"))
+        return 0
+    return int(re.search(rb"(\d+) prefixes", done.stdout).group(1))
+
+
 def edges():
     """How many prefixes stood against a page that cannot be touched."""
-    n = 0
-    for name in EDGES:
-        done = subprocess.run([os.path.join(BUILD, "san/test_edge_" + name)],
-                              capture_output=True, check=False, cwd=ROOT)
-        if done.returncode != 0:
-            print(done.stderr.decode())
-            return 0
-        n += int(re.search(rb"(\d+) prefixes", done.stdout).group(1))
-    return n
+    found = [prefixes_of("test_edge_" + name) for name in EDGES]
+    return sum(found) if all(found) else 0
+
+
+def corpora():
+    """How many prefixes of what the fuzzers found."""
+    whole = ROUNDS >= 8192 * KINDS
+    return prefixes_of("test_fuzz", "1" if whole else SHORT_EVERY)
 
 
 def say(total, shown):
@@ -267,7 +278,7 @@ def say(total, shown):
           % (shown.n, shown.hung, shown.again))
 
 
-def rows(total, shown, prefixes):
+def rows(total, shown, prefixes, cut):
     """(what, how often, lost) for the README's table."""
     last = "the whole file as it was earlier"
     damages = {k: v for k, v in total.items() if k != last}
@@ -291,6 +302,8 @@ def rows(total, shown, prefixes):
                "can tell")
     yield ("inputs against a page that cannot be touched, every prefix",
            "{:,} prefixes, each at both ends".format(prefixes), "nothing")
+    yield ("inputs that the fuzzers found, every prefix, each in a block of "
+           "its own length", "{:,} prefixes".format(cut), "nothing")
 
 
 def main():
@@ -315,14 +328,15 @@ def main():
                   % (BUILD, folder, SEED))
         else:
             shutil.rmtree(folder, ignore_errors=True)
-    prefixes = edges()
+    prefixes, cut = edges(), corpora()
     say(total, shown)
     bad = sum(sums["bad"] for sums in total.values())
-    failed = bad + shown.n - shown.passed - shown.hung + (prefixes == 0)
+    failed = bad + shown.n - shown.passed - shown.hung + (prefixes == 0) + (
+        cut == 0)
     tried = sum(sums["n"] for sums in total.values())
     proof.write_rows("flip", (row + ("make flip",) for row in
-                              rows(total, shown, prefixes)))
-    return proof.end("flip", tried + shown.n + 1 - failed, failed)
+                              rows(total, shown, prefixes, cut)))
+    return proof.end("flip", tried + shown.n + 2 - failed, failed)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
  * test_fuzz.c - every input of the fuzz corpora, and those kept by hand, for
  * each target, without a fuzzer: where one no longer holds, the last line names
  * it.
+ *
+ * usage: test_fuzz [EVERY]     of every EVERYth input each prefix, too
  */
 #include "tests.h"
 
@@ -9,6 +11,18 @@
 
 #include "base/io.h"
 #include "kit.h"
+
+static unsigned long every, nfiles, nprefixes;
+
+static void
+run_prefixes(struct idem_span input, void (*target)(struct idem_span input))
+{
+	for (size_t n = 0; n < input.n; n++) {
+		target(kit_copy(span_first(input, n)));
+		kit_over();
+	}
+	nprefixes += input.n;
+}
 
 static size_t
 run_file(const char *folder, const char *name,
@@ -24,6 +38,8 @@ run_file(const char *folder, const char *name,
 	assert_int_equal(io_read_file(path, &b), IDEM_OK);
 	target(kit_copy(idem_buf_span(&b)));
 	kit_over();
+	if (every > 0 && nfiles++ % every == 0)
+		run_prefixes(idem_buf_span(&b), target);
 	idem_buf_free(&b);
 	return 1;
 }
@@ -61,10 +77,15 @@ name##_holds(void **state) \
 FUZZ_TARGETS(TEST)
 
 int
-main(void)
+main(int argc, char **argv)
 {
 #define ROW(name) cmocka_unit_test(name##_holds),
 	static const struct CMUnitTest tests[] = { FUZZ_TARGETS(ROW) };
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed;
+
+	every = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	print_message("%lu prefixes\n", nprefixes);
+	return failed;
 }
