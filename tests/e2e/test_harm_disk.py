@@ -6,7 +6,9 @@ import shutil
 import subprocess
 import unittest
 
-from harness.harm import DOWN, FULL, GONE, MADE, Harm, can_mount, fill, run
+from harness import proc
+from harness.harm import (DOWN, FULL, GONE, MADE, SECONDS, Harm, can_mount,
+                          fill, run)
 from harness.servers import Lighttpd
 from harness.site import WORKER
 
@@ -119,6 +121,13 @@ class Ext4(Disk):
     def mount_image(self):
         self.mount("-o", "loop,errors=remount-ro", self.image)
 
+    def wait_until_free(self):
+        """A process with mounts of its own, which began while this one was
+        there, keeps it for as long as it lives."""
+        proc.wait_until(lambda: not subprocess.run(
+            ["losetup", "-j", self.image], capture_output=True,
+            check=True).stdout, "the end of the mount", SECONDS)
+
     def device(self):
         with open("/proc/mounts", encoding="utf-8") as file:
             return [os.path.basename(line.split()[0]) for line in file
@@ -143,6 +152,7 @@ class Ext4(Disk):
         def mend():
             self.server.stop()
             self.unmount()
+            self.wait_until_free()
             self.mount_image()
             self.server.start()
         self.harm("read-only after an error of its own", harm,
