@@ -10,6 +10,7 @@
 #include "guard/backend.h"
 
 #define SHORT_MS 60     /* for what never answers */
+#define MIDDLE_MS 1500  /* for what begins to, on a busy machine */
 #define PATIENT_MS 30000 /* for what does */
 
 struct asking {

@@ -98,7 +98,8 @@ ends_as_it_is_known(void **state)
 		asking_open(&asking);
 		asking.job.body = IDEM_LIT("bo\0dy");
 		if (rows[i].end == BACKEND_LATE)
-			asking.job.timeout_ms = 10 * SHORT_MS;
+			asking.job.timeout_ms = rows[i].status == 0 ?
+			    SHORT_MS : MIDDLE_MS;
 		assert_int_equal(backend_cgi(path, &asking.job), rows[i].end);
 		assert_answer(&asking, rows[i].status, rows[i].body);
 		if (rows[i].log != NULL)

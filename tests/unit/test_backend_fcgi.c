@@ -209,7 +209,8 @@ ends_as_it_is_known(void **state)
 		asking_open(&asking);
 		asking.job.body = IDEM_LIT("body");
 		if (rows[i].end == BACKEND_LATE)
-			asking.job.timeout_ms = SHORT_MS;
+			asking.job.timeout_ms = rows[i].status == 0 ?
+			    SHORT_MS : MIDDLE_MS;
 		assert_int_equal(call(&asking, app.where), rows[i].end);
 		app_end(&app);
 		assert_answer(&asking, rows[i].status, rows[i].body);

@@ -4,15 +4,44 @@
  */
 #include "tests.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "stage.h"
 #include "store/failpoint.h"
 
-#define WAIT_MS 150     /* of those that are to give up */
-#define GATHERED_MS 700 /* of those that are to be taken before they do */
+#define WAIT_MS 150 /* of those that are to give up */
+
+/* He stops when he is about to give up, so that a leader has taken his request
+ * before, however late it is. */
+static struct puppet *
+open_doubter(struct stage *s)
+{
+	struct puppet *p = puppet_open(s, 1, WAIT_MS);
+
+	puppet_ask(p, arm("group-give-up:stop"));
+	return p;
+}
+
+/* A leader has it now, and perhaps had it before he was about to. */
+static struct puppet_reply
+reply_of_doubter(struct puppet *p)
+{
+	struct pollfd in = { .fd = p->fd, .events = POLLIN };
+	int64_t end_ms = io_steady_ms() + PATIENCE_MS;
+	struct puppet_reply r;
+
+	do {
+		assert_true(io_steady_ms() < end_ms);
+		puppet_go_on(p);
+	} while (poll(&in, 1, 5) == 0);
+	r = puppet_reply(p);
+	puppet_ask(p, arm("")); /* it may not have come there */
+	return r;
+}
 
 /* The leader stands before it took anything: all can be taken back. */
 static void
@@ -77,7 +106,7 @@ what_a_leader_took_is_in_doubt(void **state)
 
 	for (size_t i = 0; i < COUNT(places); i++, id += 5) {
 		struct puppet *p[3] = { puppet_open(s, 1, 0),
-			puppet_open(s, 1, GATHERED_MS),
+			open_doubter(s),
 			puppet_open(s, 1, WAIT_MS) };
 		struct group_shared *shared = group_peek(s->dir);
 		const struct puppet_order o[2] = { order(id, FAKE_ADD),
@@ -87,7 +116,7 @@ what_a_leader_took_is_in_doubt(void **state)
 		puppet_ask(p[0], arm(places[i]));
 		stage_gather(s, shared, p, o, 2);
 		puppet_until_stopped(p[0]);
-		r = puppet_reply(p[1]);
+		r = reply_of_doubter(p[1]);
 		assert_int_equal(r.err, IDEM_EBUSY);
 		assert_true(r.in_doubt);
 		r = puppet_ask(p[1], order(id + 2, FAKE_ADD)); /* at once */
@@ -117,7 +146,7 @@ a_doubters_slot_can_be_had(void **state)
 {
 	struct stage *s = *state;
 	struct puppet *p[3] = { puppet_open(s, 1, 0),
-		puppet_open(s, 1, GATHERED_MS), NULL };
+		open_doubter(s), NULL };
 	struct group_shared *shared = group_peek(s->dir);
 	const struct puppet_order o[2] = { order(1, FAKE_ADD),
 		order(2, FAKE_ADD) };
@@ -125,7 +154,7 @@ a_doubters_slot_can_be_had(void **state)
 	puppet_ask(p[0], arm("group-committed:stop"));
 	stage_gather(s, shared, p, o, 2);
 	puppet_until_stopped(p[0]);
-	assert_true(puppet_reply(p[1]).in_doubt);
+	assert_true(reply_of_doubter(p[1]).in_doubt);
 	assert_ends(p[1]);
 	p[1] = puppet_make(s->fake, s->dir, 1);
 	puppet_tell(p[1], (struct puppet_order){ .verb = PUPPET_OPEN });
@@ -148,7 +177,7 @@ a_leader_killed_while_it_stands_is_recovered(void **state)
 {
 	struct stage *s = *state;
 	struct puppet *p[3] = { puppet_open(s, 1, 0),
-		puppet_open(s, 1, GATHERED_MS), puppet_open(s, 1, 0) };
+		open_doubter(s), puppet_open(s, 1, 0) };
 	struct group_shared *shared = group_peek(s->dir);
 	const struct puppet_order o[3] = { order(1, FAKE_ADD),
 		order(2, FAKE_ADD), order(3, FAKE_ADD) };
@@ -156,7 +185,7 @@ a_leader_killed_while_it_stands_is_recovered(void **state)
 	puppet_ask(p[0], arm("group-marked:stop"));
 	stage_gather(s, shared, p, o, 3);
 	puppet_until_stopped(p[0]);
-	assert_true(puppet_reply(p[1]).in_doubt);
+	assert_true(reply_of_doubter(p[1]).in_doubt);
 	assert_int_equal(kill(p[0]->pid, SIGKILL), 0);
 	puppet_killed(&p[0]);
 	/* nothing was committed: he who still waits leads all three */
@@ -265,7 +294,7 @@ giving_up_does_not_swallow_the_handoff(void **state)
 	struct puppet_reply r;
 
 	p[0] = puppet_open(s, 1, 0);
-	p[1] = puppet_open(s, 2, GATHERED_MS);
+	p[1] = puppet_open(s, 2, WAIT_MS);
 	s->net_ms = NEVER_MS;
 	p[2] = puppet_open(s, 3, 0); /* sleeps until he is woken */
 	shared = group_peek(s->dir);

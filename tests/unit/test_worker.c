@@ -52,7 +52,6 @@ a_signal_in_the_parameters(void **state)
 	struct idem_buf out;
 	int fd;
 
-	o->w.receive_ms = 10000;
 	one_worker_start(o);
 	fd = one_worker_dial(o);
 	idem_buf_init(&out, 10000);
@@ -79,7 +78,6 @@ a_signal_in_the_body(void **state)
 	struct idem_buf out;
 	int fd;
 
-	o->w.receive_ms = 10000;
 	one_worker_start(o);
 	fd = one_worker_dial(o);
 	idem_buf_init(&out, 10000);
