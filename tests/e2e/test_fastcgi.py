@@ -205,10 +205,7 @@ class FastCgi(ServerCase):
     # --- the answer -------------------------------------------------------
     def test_status_is_always_sent_and_the_head_is_small(self):
         exchange = fcgi.Exchange(self.server.address)
-        exchange.send(fcgi.begin() + fcgi.stream(
-            fcgi.PARAMS, fcgi.pairs_bytes(fcgi.variables("GET",
-                                                         "/vazifalar")))
-                      + fcgi.stream(fcgi.STDIN, b""))
+        exchange.send(fcgi.whole(fcgi.variables("GET", "/vazifalar")))
         exchange.read()
         head = exchange.out.partition(b"\r\n\r\n")[0]
         self.assertRegex(head, rb"^Status: 200\b")

@@ -6,7 +6,7 @@ import signal
 import uuid
 
 from harness import proc
-from harness.case import ServerCase, fresh_key
+from harness.case import ServerCase, fresh_key, start_all
 from harness.php import (PHP_CGI, Fpm, GuardLighttpd, GuardWorkers, Shop)
 
 FORM = ("Content-Type", "application/x-www-form-urlencoded")
@@ -33,14 +33,7 @@ class ShopCase(ServerCase):
         cls.site.write_settings(IDEM_BACKEND="fcgi:" + cls.fpm.where
                                 if cls.fpm else "cgi:" + PHP_CGI)
         cls.server = cls.server_class(cls.site)
-        try:
-            if cls.fpm:
-                cls.fpm.start()
-            cls.server.start()
-        except BaseException:
-            cls.server.destroy()
-            cls.site.remove()
-            raise
+        start_all(cls.site, *filter(None, (cls.fpm, cls.server)))
 
     @classmethod
     def tearDownClass(cls):

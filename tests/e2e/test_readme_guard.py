@@ -5,7 +5,7 @@ import re
 import subprocess
 import uuid
 
-from harness.case import fresh_key
+from harness.case import fresh_key, start_all
 from harness.php import Fpm, GuardLighttpd, Shop
 from harness.site import AS_ROOT, ROOT
 from test_guard import FORM, ShopCase
@@ -61,13 +61,7 @@ class ReadmeGuard(ShopCase):
         subprocess.run(["sh", "-e"], check=True, text=True,
                        input=cls.site.here(block("install")))
         cls.fpm, cls.server = Fpm(cls.site), Copied(cls.site)
-        try:
-            cls.fpm.start()
-            cls.server.start()
-        except BaseException:
-            cls.server.destroy()
-            cls.site.remove()
-            raise
+        start_all(cls.site, cls.fpm, cls.server)
 
     def submit(self, token=None, key=None, amount=None, do="redirect",
                session="s1"):

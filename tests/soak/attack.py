@@ -144,10 +144,7 @@ class SlowDirect(Direct):
     def ways(self):
         p = garbage.Parts()
         head = p.begin + p.params + p.params_end
-        list_200 = fcgi.begin() + fcgi.stream(
-            fcgi.PARAMS, fcgi.pairs_bytes(fcgi.variables(
-                "GET", "/vazifalar?soni=200"))) + fcgi.stream(
-                    fcgi.STDIN, b"")
+        list_200 = fcgi.whole(fcgi.variables("GET", "/vazifalar?soni=200"))
         return (
             ("a byte a second", lambda sock: self.drip(sock, p.whole())),
             ("a body of a byte a second", lambda sock: (

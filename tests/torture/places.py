@@ -189,10 +189,9 @@ class FpmWithStatus(Fpm):
     def busy(self):
         """Has it requests, or some that wait, beside this one?"""
         exchange = fcgi.Exchange(self.address)
-        exchange.send(fcgi.begin() + fcgi.stream(fcgi.PARAMS, fcgi.pairs_bytes(
+        exchange.send(fcgi.whole(
             [("REQUEST_METHOD", "GET"), ("SCRIPT_NAME", "/status"),
-             ("SCRIPT_FILENAME", "/status"), ("QUERY_STRING", "json")])) +
-            fcgi.stream(fcgi.STDIN, b""))
+             ("SCRIPT_FILENAME", "/status"), ("QUERY_STRING", "json")]))
         exchange.read()
         exchange.close()
         text = json.loads(exchange.out.partition(b"\r\n\r\n")[2])

@@ -17,6 +17,18 @@ def fresh_key():
     return str(uuid.uuid4())
 
 
+def start_all(site, *servers):
+    """Start each; where one does not, none is left, nor their site."""
+    try:
+        for server in servers:
+            server.start()
+    except BaseException:
+        for server in servers:
+            server.destroy()
+        site.remove()
+        raise
+
+
 class ServerCase(unittest.TestCase):
     """One server for all tests of a class; they share no key and no tag."""
     server_class = Direct
@@ -28,12 +40,7 @@ class ServerCase(unittest.TestCase):
         cls.site = Site(cls.settings, base=cls.base)
         cls.furnish(cls.site)
         cls.server = cls.server_class(cls.site)
-        try:
-            cls.server.start()
-        except BaseException:
-            cls.server.destroy()
-            cls.site.remove()
-            raise
+        start_all(cls.site, cls.server)
 
     @classmethod
     def furnish(cls, site):

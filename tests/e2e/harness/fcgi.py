@@ -44,6 +44,12 @@ def begin(keep=False, role=1):
     return record(BEGIN, struct.pack("!HB5x", role, 1 if keep else 0))
 
 
+def whole(pairs, body=b"", keep=False, end_of_body=True):
+    """All records of one request."""
+    return (begin(keep) + stream(PARAMS, pairs_bytes(pairs)) +
+            stream(STDIN, body, end_of_body))
+
+
 def connect(address, seconds=SECONDS):
     """address: the path of a unix socket, or (host, port)."""
     family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
@@ -144,8 +150,7 @@ def request(address, pairs, body=b"", seconds=SECONDS, keep=False,
     """Send a whole request and read its answer."""
     exchange = Exchange(address, seconds)
     try:
-        exchange.send(begin(keep) + stream(PARAMS, pairs_bytes(pairs)) +
-                      stream(STDIN, body, end_of_body))
+        exchange.send(whole(pairs, body, keep, end_of_body))
         return exchange.answer()
     finally:
         exchange.close()

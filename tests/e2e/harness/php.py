@@ -127,9 +127,7 @@ class GuardDirect(Direct):
             if n != "PATH_INFO" and n not in own]
         pairs += [(n, v) for n, v in own.items() if v is not None]
         exchange = fcgi.Exchange(self.address, seconds)
-        exchange.send(fcgi.begin()
-                      + fcgi.stream(fcgi.PARAMS, fcgi.pairs_bytes(pairs))
-                      + fcgi.stream(fcgi.STDIN, body or b""))
+        exchange.send(fcgi.whole(pairs, body or b""))
         return DirectPending(exchange, method)
 
 

@@ -243,9 +243,7 @@ class Direct(Server):
             body = b"".join(pieces)
         pairs = fcgi.variables(method, target, fields, body, length_said, more)
         exchange = fcgi.Exchange(self.address, seconds)
-        exchange.send(fcgi.begin()
-                      + fcgi.stream(fcgi.PARAMS, fcgi.pairs_bytes(pairs))
-                      + fcgi.stream(fcgi.STDIN, body or b""))
+        exchange.send(fcgi.whole(pairs, body or b""))
         return DirectPending(exchange, method)
 
 
