@@ -126,8 +126,8 @@ class Namespaces(OwnSiteCase):
         for _ in range(3):
             got = self.through(two, {"matn": "#" + tag}, fresh_key())
             self.assertProblem(got, 503, "idempotentlik-ombor")
-        self.logged("error: store ", ": programs in several pid "
-                          "namespaces share the store: run them in one")
+        line = self.logged("error: store ", ": programs in several pid "
+                           "namespaces share the store: run them in one")
         self.assertReplay(self.through(one, task, key), first)
         one.end()
         proc.wait_until(lambda: kind_of(lambda: self.through(
@@ -137,8 +137,8 @@ class Namespaces(OwnSiteCase):
         self.assertTasks(tag, 1)
         self.server = None
         two.end()
-        record("processes", [("two pid namespaces, one number", DOWN, "",
-                              "nothing", 1, 4)])
+        record("processes", [("two pid namespaces, one number", DOWN,
+                              line, "nothing", 1, 4)])
 
     def test_two_of_different_numbers(self):
         """They cannot share their commits, and that is all."""
@@ -155,10 +155,11 @@ class Namespaces(OwnSiteCase):
         load.check()
         for key, (task, answer) in load.done.items():
             self.assertReplay(self.through(other, task, key), answer)
-        self.logged("no group commit: used in another pid namespace")
+        line = self.logged("no group commit: used in another pid "
+                           "namespace")
         other.end()
         record("processes", [("two pid namespaces, different numbers", "201",
-                              "", "nothing", 30 + len(load.done),
+                              line, "nothing", 30 + len(load.done),
                               60 + load.ntries)])
 
 

@@ -139,11 +139,17 @@ class Stolen(OwnSiteCase):
         for value in ("Bearer sirli-belgi-4711", "Basic c2lybGk6cGFyb2w="):
             self.assertFirst(self.post({"matn": "javob"}, key,
                                        [("Authorization", value)]))
+        copy = self.site.path("copy")
+        self.site.idem("copy", copy, check=True)
         self.server.stop()
         self.server = None
+        for folder in (self.site.store, copy):
+            self.holds_answers_only(folder, key)
+
+    def holds_answers_only(self, folder, key):
         stored = b""
-        for name in os.listdir(self.site.store):
-            with open(os.path.join(self.site.store, name), "rb") as file:
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), "rb") as file:
                 stored += file.read()
         self.assertIn(b'"matn":"javob"', stored)    # answers are there
         for secret in (key, key.replace("-", ""), "sirli-belgi-4711",

@@ -118,7 +118,8 @@ class Harm(OwnSiteCase):
         return new, old
 
     def said(self, line):
-        return re.findall(".*(?:%s).*" % line, self.site.log())
+        return [found.group() for found in re.finditer(
+            ".*(?:%s).*" % line, self.site.log())]
 
     def until_said(self, line, before=0):
         """The line, once it stands there more often than before."""
