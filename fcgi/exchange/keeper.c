@@ -36,11 +36,22 @@ keeper_random(void *arg, void *p, size_t n)
 	return IDEM_OK;
 }
 
+/* A root too long to be kept is judged again, each time. */
 static void
-open_store(struct keeper *k)
+keep_root(struct keeper *k, struct idem_span root)
+{
+	idem_buf_reset(&k->root);
+	idem_buf_puts(&k->root, root);
+	if (idem_buf_err(&k->root) != IDEM_OK)
+		idem_buf_reset(&k->root);
+}
+
+static void
+open_store(struct keeper *k, struct idem_span root)
 {
 	const struct idem_store_config config = {
 		.place = k->settings->store,
+		.document_root = root,
 		.create = true,
 		.worker = true,
 		.durable = k->settings->durable,
@@ -58,14 +69,14 @@ open_store(struct keeper *k)
 	if (idem_store_open(&config, &k->store) != IDEM_OK)
 		k->store = NULL;
 	k->outside = true;
-	idem_buf_reset(&k->root);
+	keep_root(k, root);
 }
 
 void
-keeper_open(struct keeper *k)
+keeper_open(struct keeper *k, struct idem_span document_root)
 {
 	idem_buf_init(&k->root, PATH_MAX_BYTES);
-	open_store(k);
+	open_store(k, document_root);
 }
 
 void
@@ -78,12 +89,8 @@ keeper_close(struct keeper *k)
 static void
 judge_root(struct keeper *k, struct idem_span root)
 {
-	idem_buf_reset(&k->root);
-	idem_buf_puts(&k->root, root);
+	keep_root(k, root);
 	k->outside = idem_store_outside(k->store, root) == IDEM_OK;
-	/* A root too long to be kept is judged again, each time. */
-	if (idem_buf_err(&k->root) != IDEM_OK)
-		idem_buf_reset(&k->root);
 }
 
 /* A clock that was set back counts as a second that went by. */
@@ -99,7 +106,7 @@ void
 keeper_ready(struct keeper *k, struct idem_span document_root)
 {
 	if (k->store == NULL && is_second_later(k))
-		open_store(k);
+		open_store(k, document_root);
 	if (k->store != NULL && document_root.n > 0 &&
 	    !span_eq(document_root, idem_buf_span(&k->root)))
 		judge_root(k, document_root);

@@ -32,8 +32,9 @@ struct keeper {
 };
 
 /* Open the store, if that works: the log has the cause where it does not, and
- * requests are told 503 until it does. */
-void keeper_open(struct keeper *k);
+ * requests are told 503 until it does.  In this document root (absent: not
+ * known yet) none is made. */
+void keeper_open(struct keeper *k, struct idem_span document_root);
 void keeper_close(struct keeper *k);
 
 /*

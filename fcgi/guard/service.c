@@ -146,7 +146,7 @@ cannot_begin(const struct idem_log *log, enum idem_err err)
 
 enum idem_err
 guard_open(const struct settings *settings, const struct idem_log *log,
-    void **app)
+    struct idem_span document_root, void **app)
 {
 	struct guard *g = calloc(1, sizeof *g);
 	enum idem_err err;
@@ -163,7 +163,7 @@ guard_open(const struct settings *settings, const struct idem_log *log,
 		guard_close(g);
 		return cannot_begin(log, err);
 	}
-	keeper_open(&g->keeper);
+	keeper_open(&g->keeper, document_root);
 	*app = g;
 	return IDEM_OK;
 }

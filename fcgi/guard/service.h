@@ -52,7 +52,7 @@ enum idem_err guard_check(const struct settings *settings,
 
 /* As struct program says: *app is the guard. */
 enum idem_err guard_open(const struct settings *settings,
-    const struct idem_log *log, void **app);
+    const struct idem_log *log, struct idem_span document_root, void **app);
 void guard_serve(void *app, struct exchange *x);
 void guard_idle(void *app);
 bool guard_leave(void *app);

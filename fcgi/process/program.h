@@ -27,12 +27,15 @@ struct program {
 
 	/*
 	 * Once in every worker, after the fork; settings and log live as long
-	 * as the process.  A store that cannot be opened is no error here: the
-	 * program answers 503 and says why in the log.  Anything but IDEM_OK
-	 * ends the worker, and the cause must be in the log.
+	 * as the process.  document_root: the web server's, where it is known
+	 * before a request is read (plain CGI), else absent; borrowed.  A store
+	 * that cannot be opened is no error here: the program answers 503 and
+	 * says why in the log.  Anything but IDEM_OK ends the worker, and the
+	 * cause must be in the log.
 	 */
 	enum idem_err (*open)(const struct settings *settings,
-	    const struct idem_log *log, void **app);
+	    const struct idem_log *log, struct idem_span document_root,
+	    void **app);
 
 	/* Answer one request: one exchange_answer() that gets through. */
 	void (*serve)(void *app, struct exchange *x);

@@ -122,6 +122,7 @@ worker_of(struct front *f)
 		.settings = &f->settings, .log = &f->front_log,
 		.listen_fd = f->listener.fd,
 		.servers = getenv("FCGI_WEB_SERVER_ADDRS"),
+		.document_root = getenv("DOCUMENT_ROOT"),
 		.idle_ms = PROGRAM_IDLE_MS,
 		.receive_ms = WORKER_RECEIVE_MS };
 }

@@ -263,7 +263,9 @@ open_program(struct loop *l)
 		return false;
 	}
 	say_at_death(w);
-	if (w->program->open(w->settings, &l->log, &l->app) != IDEM_OK) {
+	if (w->program->open(w->settings, &l->log,
+	    w->document_root != NULL ? span_of(w->document_root) : IDEM_ABSENT,
+	    &l->app) != IDEM_OK) {
 		(void)close(l->signal_fd);
 		return false;
 	}

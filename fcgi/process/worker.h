@@ -21,6 +21,7 @@ struct worker {
 	struct front_log *log;
 	int listen_fd;
 	const char *servers;   /* FCGI_WEB_SERVER_ADDRS; NULL: any */
+	const char *document_root; /* the web server's; NULL: not known */
 	pid_t parent;          /* leave when it has gone; 0: do not watch (the
 	                        * parent of a worker that spawn-fcgi started
 	                        * leaves right away) */

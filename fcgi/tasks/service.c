@@ -32,7 +32,7 @@ cannot_begin(const struct idem_log *log, enum idem_err err)
 
 enum idem_err
 service_open(const struct settings *settings, const struct idem_log *log,
-    void **app)
+    struct idem_span document_root, void **app)
 {
 	struct service *s = calloc(1, sizeof *s);
 	enum idem_err err;
@@ -64,7 +64,7 @@ service_open(const struct settings *settings, const struct idem_log *log,
 		service_close(s);
 		return cannot_begin(log, err);
 	}
-	keeper_open(&s->keeper);
+	keeper_open(&s->keeper, document_root);
 	*app = s;
 	return IDEM_OK;
 }

@@ -22,7 +22,7 @@ struct service {
 
 /* As struct program says: *app is the service. */
 enum idem_err service_open(const struct settings *settings,
-    const struct idem_log *log, void **app);
+    const struct idem_log *log, struct idem_span document_root, void **app);
 void service_serve(void *app, struct exchange *x);
 void service_idle(void *app);
 bool service_leave(void *app);

@@ -57,6 +57,9 @@ typedef enum idem_err (*idem_apply)(void *arg, struct idem_tables *t,
 
 struct idem_store_config {
 	struct idem_span place;  /* IDEM_STORE: a directory, or "memory:" */
+	struct idem_span document_root; /* of the web server: no store is made
+	                          * or opened in it; absent: not known, see
+	                          * idem_store_outside() */
 	bool create;             /* make the directory (0700) and the store */
 	bool worker;             /* this process serves requests: it counts
 	                          * among those of which half may wait */
@@ -77,8 +80,9 @@ struct idem_store_config {
 /*
  * Open the store.  *out is set on success only; the caller closes it.
  * IDEM_EREFUSED: a place where no store may be (another owner, a network file
- * system, not a directory); IDEM_ESTORE, IDEM_ECORRUPT, IDEM_ENEWER,
- * IDEM_EFULL, IDEM_ENOMEM.  One log line says which thing, and what to do.
+ * system, the document root, not a directory); IDEM_ESTORE, IDEM_ECORRUPT,
+ * IDEM_ENEWER, IDEM_EFULL, IDEM_ENOMEM.  One log line says which thing, and
+ * what to do.
  */
 IDEM_MUST_CHECK enum idem_err
 idem_store_open(const struct idem_store_config *config,

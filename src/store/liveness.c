@@ -89,8 +89,8 @@ liveness_hold(struct liveness *l, const unsigned char token[IDEM_TOKEN_BYTES])
 	else if (l->fd >= 0)
 		err = ask(l, false, &lock);
 	if (err != 0) {
-		idem_log(l->log, IDEM_ERROR, "no lock for a new claim: %s",
-		    strerror(err));
+		idem_log(l->log, IDEM_ERROR, "no lock for a new claim: %s: %s",
+		    strerror(err), place_advice(err));
 		return IDEM_EBUSY;
 	}
 	memcpy(l->held[l->nheld++], token, IDEM_TOKEN_BYTES);

@@ -66,29 +66,16 @@ fail(const struct copying *c, const char *what, int err)
 		{ ENOTEMPTY, "it came meanwhile: give a name that is free" },
 	};
 	const char *advice = place_advice(err);
-	bool full = err == ENOSPC || err == EDQUOT || err == EFBIG;
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		if (rows[i].err == err)
 			advice = rows[i].advice;
 	idem_log(c->s->base->log, IDEM_ERROR, "copy to %.*s: %s: %s: %s",
 	    IDEM_LOG_PATH, c->path, what, strerror(err), advice);
-	return full ? IDEM_EFULL : IDEM_ESTORE;
+	return place_is_full(err) ? IDEM_EFULL : IDEM_ESTORE;
 }
 
 /* --- where -----------------------------------------------------------------*/
-
-/* The last part of a path without slashes at its end, and what is before it. */
-static struct idem_span
-last_part(struct idem_span path, struct idem_span *before)
-{
-	size_t at = path.n;
-
-	while (at > 0 && path.p[at - 1] != '/')
-		at--;
-	*before = at == 0 ? IDEM_LIT(".") : span_first(path, at);
-	return span_from(path, at);
-}
 
 static enum idem_err
 find_above(struct copying *c, struct idem_span before, struct idem_span name)
@@ -120,7 +107,7 @@ find_place(struct copying *c)
 
 	while (to.n > 0 && to.p[to.n - 1] == '/')
 		to.n--;
-	name = last_part(to, &before);
+	name = place_last_part(to, &before);
 	if (text_format(c->path, sizeof c->path, "%.*s", IDEM_FMT(to)) !=
 	    IDEM_OK || memchr(to.p, '\0', to.n) != NULL || name.n == 0 ||
 	    span_eq(name, IDEM_LIT(".")) || span_eq(name, IDEM_LIT("..")))
@@ -142,12 +129,12 @@ find_place(struct copying *c)
 static enum idem_err
 judge(const struct copying *c)
 {
+	const struct place_wanted wanted = { .path = span_of(c->partial),
+		.document_root = c->copy->document_root,
+		.fs_type = place_fs_type };
 	struct place place;
-	enum idem_err err = place_open(&place, span_of(c->partial), false,
-	    place_fs_type, c->s->base->log);
+	enum idem_err err = place_open(&place, &wanted, c->s->base->log);
 
-	if (err == IDEM_OK)
-		err = place_outside(&place, c->copy->document_root);
 	return err != IDEM_EREFUSED ? err : refuse(c, "refused: a copy is a "
 	    "store, and lies only where one may");
 }
@@ -240,29 +227,24 @@ read_back(const struct copying *c, struct idem_copied *out)
 	return err;
 }
 
-/* Some file systems keep names by themselves and refuse. */
-static bool
-flush_names(int dir_fd)
-{
-	return fsync(dir_fd) == 0 || errno == EINVAL;
-}
-
 /* What was written is on disk before it has its name, and the name then. */
 static enum idem_err
 settle(struct copying *c)
 {
+	int err;
+
 	if (!remove_files(c, false))
 		return fail(c, "unlink", errno);
 	if (fsync(c->fd) != 0)
 		return fail(c, "fsync", errno);
-	if (!flush_names(c->dir_fd))
-		return fail(c, "fsync of its directory", errno);
+	if ((err = place_sync_names(c->dir_fd)) != 0)
+		return fail(c, "fsync of its directory", err);
 	/* In place of an empty directory at most, if one came meanwhile. */
 	if (rename(c->partial, c->path) != 0)
 		return fail(c, "rename", errno);
 	c->named = true;
-	if (!flush_names(c->above_fd))
-		return fail(c, "fsync of the directory above it", errno);
+	if ((err = place_sync_names(c->above_fd)) != 0)
+		return fail(c, "fsync of the directory above it", err);
 	return IDEM_OK;
 }
 

@@ -32,20 +32,50 @@ struct place {
 	const struct idem_log *log;
 };
 
+struct place_wanted {
+	struct idem_span path;
+	struct idem_span document_root; /* it must lie outside; absent: of the
+	                                 * web server nothing is known */
+	bool create;                    /* make the directory (0700) */
+	place_fs_fn fs_type;            /* place_fs_type but in tests */
+};
+
 /*
- * Find the directory, make it (0700) where create says so, and judge it.
- * fs_type is place_fs_type but in tests.
+ * Find the directory, or make it, and judge it; nothing is made inside the
+ * document root.
  * IDEM_EREFUSED: no directory, of another user, others may write there, with a
- * symbolic link in it, on a file system of the network, or with so long a name
- * that its files could have none; IDEM_ESTORE: it is not there or cannot be
- * looked at.  Logged.
+ * symbolic link in it, on a file system of the network, in the document root,
+ * or with so long a name that its files could have none; IDEM_ESTORE: it is not
+ * there or cannot be looked at; IDEM_ENOMEM.  Logged, but for the last.
  */
 IDEM_MUST_CHECK enum idem_err
-place_open(struct place *p, struct idem_span path, bool create,
-    place_fs_fn fs_type, const struct idem_log *log);
+place_open(struct place *p, const struct place_wanted *wanted,
+    const struct idem_log *log);
+
+/* The last part of a path without slashes at its end, and what stands before
+ * it: "." where nothing does. */
+struct idem_span
+place_last_part(struct idem_span path, struct idem_span *before);
+
+/* May a store lie there?  The part of place_open() that looks at a directory.
+ * IDEM_EREFUSED, IDEM_ESTORE, logged. */
+IDEM_MUST_CHECK enum idem_err
+place_judge(const struct place *p, place_fs_fn fs_type);
+
+/* Log that what failed with this errno, and what to do.  IDEM_ENOMEM for
+ * ENOMEM, else IDEM_ESTORE. */
+enum idem_err place_fail(const struct place *p, const char *what, int err,
+    const char *advice);
 
 /* What to do where a file or directory of the store failed with this errno. */
 const char *place_advice(int err);
+
+/* Does this errno say that there is no room for more bytes? */
+bool place_is_full(int err);
+
+/* Make the names in the directory that fd has open last on disk.  0 or
+ * errno. */
+int place_sync_names(int fd);
 
 /* path of a file in it.  IDEM_EREFUSED with a log line: too long. */
 IDEM_MUST_CHECK enum idem_err

@@ -253,6 +253,9 @@ static const struct backend lmdb = {
 enum idem_err
 store_lmdb_open(struct idem_store *base, const struct idem_store_config *config)
 {
+	const struct place_wanted wanted = { .path = config->place,
+		.document_root = config->document_root,
+		.create = config->create, .fs_type = place_fs_type };
 	struct lmdb_store *s = calloc(1, sizeof *s);
 	enum idem_err err;
 
@@ -274,8 +277,7 @@ store_lmdb_open(struct idem_store *base, const struct idem_store_config *config)
 		free(s);
 		return IDEM_ENOMEM;
 	}
-	err = place_open(&s->place, config->place, config->create,
-	    place_fs_type, base->log);
+	err = place_open(&s->place, &wanted, base->log);
 	if (err == IDEM_OK)
 		err = lmdb_open_files(s, config);
 	if (err != IDEM_OK) {

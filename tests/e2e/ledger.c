@@ -72,10 +72,12 @@ static const struct idem_handler handler = { .number = 1, .work = work };
 static const struct idem_handler *const handlers[] = { &handler };
 
 static void
-open_store(struct app *a, const struct idem_log *log)
+open_store(struct app *a, const struct idem_log *log,
+    struct idem_span document_root)
 {
 	struct idem_store_config config = {
 		.place = a->settings->store,
+		.document_root = document_root,
 		.create = true,
 		.durable = a->settings->durable,
 		.max_bytes = a->settings->max_store_bytes,
@@ -91,7 +93,7 @@ open_store(struct app *a, const struct idem_log *log)
 
 static enum idem_err
 app_open(const struct settings *settings, const struct idem_log *log,
-    void **app)
+    struct idem_span document_root, void **app)
 {
 	struct app *a = calloc(1, sizeof *a);
 
@@ -114,7 +116,7 @@ app_open(const struct settings *settings, const struct idem_log *log,
 	if (idem_engine_init(&a->engine, settings->policy.max_body_bytes)
 	    != IDEM_OK)
 		return IDEM_ENOMEM;
-	open_store(a, log);
+	open_store(a, log, document_root);
 	return IDEM_OK;
 }
 

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from harness import proc
+from harness import fcgi, proc
 from harness.case import OwnSiteCase, fresh_key
 from harness.servers import ApacheFcgid, Lighttpd
 from harness.site import AS_ROOT, WORKER
@@ -142,6 +142,34 @@ class InDocumentRoot(Place):
             self.logged("error: ", self.site.path("www"))
             self.server.stop()
             self.server = None
+
+    def test_nothing_is_made_there(self):
+        """Plain CGI knows the document root before it looks at the store; a
+        worker does where its environment says it."""
+        place = self.site.path("www", "ombor")
+        if AS_ROOT:
+            self.own(self.site.path("www"))
+        self.site.preload = {"DOCUMENT_ROOT": self.site.path("www"),
+                             "IDEM_STORE": place}
+        run = subprocess.run(
+            [self.site.program], input=b'{"matn":"x"}', capture_output=True,
+            timeout=20, check=True, **self.site.as_worker(),
+            env=dict(self.site.worker_environment(), REQUEST_METHOD="POST",
+                     GATEWAY_INTERFACE="CGI/1.1", REQUEST_URI="/vazifalar",
+                     CONTENT_TYPE="application/json", CONTENT_LENGTH="12",
+                     HTTP_IDEMPOTENCY_KEY=fresh_key()))
+        self.assertProblem(fcgi.parse_cgi(run.stdout), 503,
+                           "idempotentlik-ombor")
+        self.assertEqual(os.listdir(self.site.path("www")), [])
+        line = ("store %s: lies inside the document root %s, where the web "
+                "server might serve it: set IDEM_STORE to a directory "
+                "outside" % (place, self.site.path("www")))
+        self.assertIn(line, run.stderr.decode())
+        self.start()
+        self.assertProblem(self.post({"matn": "x"}, fresh_key()), 503,
+                           "idempotentlik-ombor")
+        self.assertEqual(os.listdir(self.site.path("www")), [])
+        self.assertIn(line, self.site.log())
 
 
 class Replaced(Place):

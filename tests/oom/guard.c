@@ -85,7 +85,7 @@ begin(void)
 	enum idem_err err = guard_check(&settings, &oom_log, "");
 
 	if (err == IDEM_OK)
-		err = guard_open(&settings, &oom_log, &app);
+		err = guard_open(&settings, &oom_log, IDEM_ABSENT, &app);
 	if (err == IDEM_OK)
 		guard = app;
 	return err;

@@ -75,7 +75,8 @@ static enum idem_err
 begin(void)
 {
 	void *app = NULL;
-	enum idem_err err = service_open(&settings, &oom_log, &app);
+	enum idem_err err = service_open(&settings, &oom_log, IDEM_ABSENT,
+	    &app);
 
 	if (err != IDEM_OK)
 		return err;

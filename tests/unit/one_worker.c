@@ -28,8 +28,10 @@ say(char letter)
 }
 
 static enum idem_err
-open_program(const struct settings *s, const struct idem_log *log, void **app)
+open_program(const struct settings *s, const struct idem_log *log,
+    struct idem_span document_root, void **app)
 {
+	assert_null(document_root.p);
 	(void)s; /* this program has none */
 	*app = (void *)log;
 	say('O');

@@ -62,7 +62,8 @@ served_open(struct served *s, const char *const *options)
 	settings_init(&s->settings, SETTINGS_TASKS);
 	s->settings.store = IDEM_LIT("memory:");
 	take_options(s, options);
-	assert_int_equal(service_open(&s->settings, &s->log, &app), IDEM_OK);
+	assert_int_equal(service_open(&s->settings, &s->log, IDEM_ABSENT,
+	    &app), IDEM_OK);
 	s->service = app;
 	s->service->engine.now_ms = clock_of_test;
 	s->service->engine.random = random_of_test;

@@ -60,7 +60,8 @@ world_open(struct world *w, const char *const *options)
 	}
 	assert_int_equal(settings_check(&w->settings, &w->log, 0), IDEM_OK);
 	assert_int_equal(guard_check(&w->settings, &w->log, ""), IDEM_OK);
-	assert_int_equal(guard_open(&w->settings, &w->log, &app), IDEM_OK);
+	assert_int_equal(guard_open(&w->settings, &w->log, IDEM_ABSENT,
+	    &app), IDEM_OK);
 	w->guard = app;
 }
 

@@ -46,10 +46,21 @@ teardown(void **state)
 }
 
 static enum idem_err
+open_beside(struct kit *k, struct place *p, const char *path, bool create,
+    const char *root)
+{
+	const struct place_wanted wanted = { .path = span_of(path),
+		.document_root = root != NULL ? span_of(root) : IDEM_ABSENT,
+		.create = create, .fs_type = local };
+
+	idem_buf_reset(&k->lines);
+	return place_open(p, &wanted, &k->log);
+}
+
+static enum idem_err
 open_at(struct kit *k, struct place *p, const char *path, bool create)
 {
-	idem_buf_reset(&k->lines);
-	return place_open(p, span_of(path), create, local, &k->log);
+	return open_beside(k, p, path, create, NULL);
 }
 
 static void
@@ -95,6 +106,8 @@ a_link_and_a_relative_path_become_real(void **state)
 static void
 names_that_are_no_directory(void **state)
 {
+	static const struct place_wanted nul = { .path = { "/tmp\0x", 6 },
+		.create = true, .fs_type = local };
 	struct kit *k = *state;
 	struct place p;
 	char name[PATH_MAX + 10];
@@ -110,8 +123,7 @@ names_that_are_no_directory(void **state)
 	kit_logged(k, "IDEM_STORE is not the name of a directory, set it "
 	    "to one: \"\"");
 	idem_buf_reset(&k->lines);
-	assert_int_equal(place_open(&p, IDEM_LIT("/tmp\0x"), true, local,
-	    &k->log), IDEM_EREFUSED);
+	assert_int_equal(place_open(&p, &nul, &k->log), IDEM_EREFUSED);
 	kit_logged(k, "IDEM_STORE is not the name of a directory");
 	memset(name, 'x', sizeof name);
 	name[0] = '/';
@@ -201,16 +213,17 @@ network_file_systems_are_refused(void **state)
 		{ 0x794c7630, NULL } /* overlayfs */,
 	};
 	struct kit *k = *state;
+	struct place_wanted wanted = { .fs_type = as_told };
 	struct place p;
 	char line[200];
 
 	assert_int_equal(mkdir(kit_path(k, "store"), 0700), 0);
+	wanted.path = span_of(kit_path(k, "store"));
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		type_for_test = rows[i].type;
 		idem_buf_reset(&k->lines);
-		assert_int_equal(place_open(&p, span_of(kit_path(k, "store")),
-		    false, as_told, &k->log), rows[i].name == NULL ?
-		    IDEM_OK : IDEM_EREFUSED);
+		assert_int_equal(place_open(&p, &wanted, &k->log),
+		    rows[i].name == NULL ? IDEM_OK : IDEM_EREFUSED);
 		if (rows[i].name == NULL)
 			continue;
 		assert_int_equal(text_format(line, sizeof line,
@@ -219,8 +232,8 @@ network_file_systems_are_refused(void **state)
 		    kit_path(k, "store"), rows[i].name), IDEM_OK);
 		kit_logged(k, line);
 	}
-	assert_int_equal(place_open(&p, span_of(kit_path(k, "store")), false,
-	    unknown_to_the_kernel, &k->log), IDEM_ESTORE);
+	wanted.fs_type = unknown_to_the_kernel;
+	assert_int_equal(place_open(&p, &wanted, &k->log), IDEM_ESTORE);
 	kit_logged(k, "/store: statfs: Input/output error: look at the disk");
 }
 
@@ -355,7 +368,17 @@ advice_follows_the_error(void **state)
 		    "as" },
 		{ ENOENT, "the store's directory is gone or was replaced" },
 		{ ENOSPC, "make room on the disk" },
+		{ ENOTDIR, "set IDEM_STORE to a directory" },
+		{ ELOOP, "remove the symbolic links" },
+		{ EDQUOT, "raise the quota of this user on the disk" },
+		{ EFBIG, "raise the limit on the size of files" },
 		{ EMFILE, "raise the limit on open files" },
+		{ ENFILE, "raise the system's limit on open files, "
+		    "fs.file-max" },
+		{ ENOMEM, "raise the limit on memory, or run fewer workers" },
+		{ ENOLCK, "the system has no more file locks: run fewer "
+		    "workers" },
+		{ EAGAIN, "another process holds a lock on it: end it" },
 		{ EIO, "look at the disk" },
 	};
 
@@ -405,6 +428,62 @@ a_store_lies_outside_the_document_root(void **state)
 	assert_int_equal(place_outside(&p, IDEM_LIT("/\0x")), IDEM_EREFUSED);
 }
 
+/* A place is judged before anything is made there: what was refused has left
+ * nothing behind. */
+static void
+nothing_is_made_in_the_document_root(void **state)
+{
+	static const struct {
+		const char *path; /* below the folder of the test */
+		enum idem_err err;
+		const char *made; /* where it then lies; NULL: nowhere */
+	} rows[] = {
+		{ "www/store", IDEM_EREFUSED, NULL },
+		{ "www/store//", IDEM_EREFUSED, NULL },
+		{ "www/a/../store", IDEM_EREFUSED, NULL },
+		{ "b/store", IDEM_EREFUSED, NULL },  /* a link to www */
+		{ "www/out/store", IDEM_OK, "c/store" }, /* a link to c */
+		{ "wwwstore", IDEM_OK, "wwwstore" },
+		{ "c/fresh/", IDEM_OK, "c/fresh" },
+		{ "www/none/store", IDEM_EREFUSED, NULL },
+		{ "none/store", IDEM_ESTORE, NULL },
+	};
+	struct kit *k = *state;
+	struct place p;
+	struct stat st;
+	char root[512];
+
+	assert_int_equal(text_format(root, sizeof root, "%s",
+	    kit_path(k, "www")), IDEM_OK);
+	assert_int_equal(mkdir(root, 0700), 0);
+	assert_int_equal(mkdir(kit_path(k, "www/a"), 0700), 0);
+	assert_int_equal(mkdir(kit_path(k, "c"), 0700), 0);
+	assert_int_equal(symlink("www", kit_path(k, "b")), 0);
+	assert_int_equal(symlink("../c", kit_path(k, "www/out")), 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(open_beside(k, &p, kit_path(k, rows[i].path),
+		    true, root), rows[i].err);
+		if (rows[i].made != NULL) {
+			assert_true(p.made);
+			assert_span(span_of(p.path),
+			    span_of(kit_path(k, rows[i].made)));
+			assert_int_equal(rmdir(p.path), 0);
+			continue;
+		}
+		if (rows[i].err == IDEM_EREFUSED)
+			kit_logged(k, "/store: lies inside the document root "
+			    "/");
+		assert_int_equal(lstat(kit_path(k, "www/store"), &st), -1);
+		assert_int_equal(errno, ENOENT);
+	}
+	/* one that is there already is refused as well */
+	assert_int_equal(mkdir(kit_path(k, "www/store"), 0700), 0);
+	assert_int_equal(open_beside(k, &p, kit_path(k, "www/store"), true,
+	    root), IDEM_EREFUSED);
+	assert_int_equal(open_beside(k, &p, kit_path(k, "www/store"), false,
+	    root), IDEM_EREFUSED);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
@@ -423,6 +502,7 @@ main(void)
 		TEST(advice_follows_the_error),
 		TEST(a_replaced_file_is_noticed),
 		TEST(a_store_lies_outside_the_document_root),
+		TEST(nothing_is_made_in_the_document_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

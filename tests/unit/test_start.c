@@ -19,9 +19,12 @@
 /* --- a program ------------------------------------------------------------ */
 
 static enum idem_err
-open_program(const struct settings *s, const struct idem_log *log, void **app)
+open_program(const struct settings *s, const struct idem_log *log,
+    struct idem_span document_root, void **app)
 {
-	(void)log; /* nothing to say */
+	if (document_root.p != NULL)
+		idem_log(log, IDEM_INFO, "beside %.*s",
+		    IDEM_FMT(document_root));
 	*app = (void *)s;
 	return span_eq(s->base, IDEM_LIT("/fail")) ? IDEM_ESTORE : IDEM_OK;
 }
@@ -280,6 +283,21 @@ one_cgi_request(void **state)
 	assert_int_equal(res.status, 0);
 }
 
+/* Known before the store is opened, so that none is made inside it. */
+static void
+the_document_root_is_known_at_once(void **state)
+{
+	static const struct run r = { .argv = { NULL },
+		.env = { "REQUEST_METHOD=GET", "IDEM_STORE=memory:",
+		    "DOCUMENT_ROOT=/srv/www" } };
+	struct result res;
+
+	(void)state;
+	run(&r, &res);
+	assert_string_equal(line_of(&res), "info: beside /srv/www\n");
+	assert_int_equal(res.status, 0);
+}
+
 /* A query without "=" becomes arguments; anybody may send one. */
 static void
 arguments_of_a_query_do_not_count(void **state)
@@ -503,6 +521,7 @@ main(void)
 		cmocka_unit_test(what_is_printed),
 		cmocka_unit_test(check_config_finds_what_is_missing),
 		cmocka_unit_test(one_cgi_request),
+		cmocka_unit_test(the_document_root_is_known_at_once),
 		cmocka_unit_test(arguments_of_a_query_do_not_count),
 		cmocka_unit_test(a_wrong_setting_is_500_in_cgi),
 		cmocka_unit_test(a_program_that_does_not_open),
