@@ -27,16 +27,28 @@ bool datafile_is_lost(const char *dir);
  */
 int datafile_put_aside(const char *dir, bool *aside);
 
-/* Is there a lock file yet?  Asked without opening it. */
-bool datafile_has_locks(const char *dir);
+/*
+ * Remove what LMDB made of a new one and could not finish, as where the disk
+ * had room for one of its two heads: it would be refused for ever.  Under the
+ * lock of openlock.h.
+ */
+void datafile_take_back(const char *dir);
 
 /*
- * Give LMDB's lock file all of its blocks: it is mapped, and a hole in it would
- * be a SIGBUS on a full disk.  Only while this process has no environment open
- * on it, for closing any descriptor of the file drops LMDB's locks; under the
- * lock of openlock.h.  0 or errno.
+ * Make LMDB's lock file for at least nreaders, or give the one that is there
+ * all of its blocks: it is mapped, and a hole in it would be a SIGBUS on a full
+ * disk.  Only while this process has no environment open on it, for closing any
+ * descriptor of the file drops LMDB's locks; under the lock of openlock.h.
+ * 0 or errno.
  */
-int datafile_fill_locks(const char *dir);
+int datafile_make_locks(const char *dir, unsigned nreaders);
+
+/*
+ * How many pages LMDB believes in, and of what size: as the head says that it
+ * would read.  false: there is no head to be read, which is for LMDB to say.
+ */
+bool datafile_last_page(const char *dir, uint64_t *npages,
+    uint64_t *page_bytes, uint64_t *file_bytes);
 
 /* Keep every descriptor of the file that fd has open out of programs that this
  * process starts: LMDB holds two and says only one. */

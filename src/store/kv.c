@@ -66,6 +66,10 @@ kv_outcome(struct kv_txn *t, const char *what, int rc)
 {
 	if (rc == 0)
 		return IDEM_OK;
+	/* LMDB does not say that the root of a table is not there, and calls
+	 * the transaction bad then. */
+	if (rc == MDB_BAD_TXN && !t->full && !t->spoiled)
+		rc = MDB_PAGE_NOTFOUND;
 	for (struct kv_txn *at = t; at != NULL; at = at->parent) {
 		at->full = at->full || rc == MDB_MAP_FULL;
 		at->spoiled = at->spoiled || rc != MDB_MAP_FULL;
@@ -284,6 +288,12 @@ kv_copy(struct kv *kv, int fd, bool compact, const char *to)
 	}
 	if (kv->broken)
 		return IDEM_EMOVED;
+	if (rc == MDB_INCOMPATIBLE) {
+		idem_log(kv->log, IDEM_ERROR, "copy to %.*s: the pages of "
+		    "data.mdb do not add up: see \"idem check\", and copy it "
+		    "without --compact", IDEM_LOG_PATH, to);
+		return IDEM_ECORRUPT;
+	}
 	if (text_format(what, sizeof what, "copy to %.*s", IDEM_LOG_PATH, to) !=
 	    IDEM_OK)
 		return IDEM_ESTORE; /* it fits */

@@ -162,4 +162,12 @@ struct kv_pages {
 IDEM_MUST_CHECK enum idem_err
 kv_pages(struct kv *kv, bool count_free, struct kv_pages *out);
 
+/*
+ * How many pages belong to no table and are not free either: LMDB loses none,
+ * so these are of a damaged number of the last page; negative: more belong to
+ * something than there are.  Reads one page in many.  0 too where commits come
+ * so fast that nobody can say.
+ */
+IDEM_MUST_CHECK enum idem_err kv_lost_pages(struct kv *kv, int64_t *nlost);
+
 #endif

@@ -6,6 +6,7 @@
  * MDB_WRITEMAP, which turns a full disk and a growing file into SIGBUS.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,7 +29,7 @@
 static const struct {
 	int rc;
 	enum idem_err err;
-	const char *advice;
+	const char *advice; /* NULL: place_advice() */
 } meanings[] = {
 	{ MDB_CORRUPTED, IDEM_ECORRUPT,
 	    "put a copy of the store in its place" },
@@ -46,9 +47,9 @@ static const struct {
 	{ MDB_READERS_FULL, IDEM_ESTORE, "too many processes read at once: run "
 	    "fewer" },
 	{ MDB_MAP_FULL, IDEM_EFULL, "sweep, or raise IDEM_MAX_STORE" },
-	{ ENOSPC, IDEM_EFULL, "make room on the disk" },
-	{ EDQUOT, IDEM_EFULL, "raise the quota of this user on the disk" },
-	{ EFBIG, IDEM_EFULL, "raise the limit on the size of files" },
+	{ ENOSPC, IDEM_EFULL, NULL },
+	{ EDQUOT, IDEM_EFULL, NULL },
+	{ EFBIG, IDEM_EFULL, NULL },
 	{ ENOMEM, IDEM_ENOMEM, "raise the limit on address space, or lower "
 	    "IDEM_MAX_STORE" },
 	{ EACCES, IDEM_ESTORE, "its files must belong to the user that this "
@@ -66,7 +67,8 @@ kv_fail(const struct kv *kv, const char *what, int rc)
 	for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
 		if (meanings[i].rc == rc) {
 			err = meanings[i].err;
-			advice = meanings[i].advice;
+			if (meanings[i].advice != NULL)
+				advice = meanings[i].advice;
 		}
 	idem_log(kv->log, IDEM_ERROR, "store %s: %s: %s: %s", kv->dir, what,
 	    mdb_strerror(rc), advice);
@@ -133,21 +135,41 @@ put_aside(const struct kv *kv)
 	return rc;
 }
 
-/* The first one of all opens it twice, since LMDB makes its own lock file. */
 static int
 open_locked(struct kv *kv, bool fresh)
 {
+	bool new;
 	int rc;
 
 	if (fresh && (rc = put_aside(kv)) != 0)
 		return rc;
-	if (!datafile_has_locks(kv->dir)) {
-		if ((rc = open_patiently(kv)) != 0)
-			return rc;
-		mdb_env_close(kv->env);
-	}
-	rc = datafile_fill_locks(kv->dir);
-	return rc != 0 ? rc : open_patiently(kv);
+	if ((rc = datafile_make_locks(kv->dir, READERS_MAX)) != 0)
+		return rc;
+	new = datafile_is_lost(kv->dir);
+	rc = open_patiently(kv);
+	if (rc != 0 && new)
+		datafile_take_back(kv->dir);
+	return rc;
+}
+
+/*
+ * A data file ends where IDEM_MAX_STORE lets it, or at most that much behind
+ * where it ends now.  Seen before LMDB believes in a damaged number, and maps
+ * that many bytes.
+ */
+static enum idem_err
+judge_last_page(const struct kv *kv)
+{
+	uint64_t npages, page_bytes, file_bytes;
+
+	if (!datafile_last_page(kv->dir, &npages, &page_bytes, &file_bytes) ||
+	    npages <= (kv->max_bytes + (file_bytes > kv->max_bytes ?
+	    file_bytes : kv->max_bytes)) / page_bytes)
+		return IDEM_OK;
+	idem_log(kv->log, IDEM_ERROR, "store %s: data.mdb: the number of its "
+	    "last page is damaged, %" PRIu64 " pages in %" PRIu64 " bytes: put "
+	    "a copy of the store in its place", kv->dir, npages, file_bytes);
+	return IDEM_ECORRUPT;
 }
 
 /* A data file that was cut off: see datafile_reach(). */
@@ -162,14 +184,9 @@ reach_last_page(struct kv *kv)
 
 	if (err != IDEM_OK)
 		return err;
-	if (pages.end > INT64_MAX / pages.page_bytes)
-		return kv_fail(kv, "data.mdb", MDB_CORRUPTED);
 	end = (off_t)(pages.end * pages.page_bytes);
 	if (!datafile_ends_before(kv_fd(kv), end))
 		return IDEM_OK;
-	/* No store lacks more than a store may grow to. */
-	if (datafile_ends_before(kv_fd(kv), end - (off_t)(2 * kv->max_bytes)))
-		return kv_fail(kv, "data.mdb", MDB_CORRUPTED);
 	if ((err = kv_begin(kv, true, &t)) != IDEM_OK)
 		return err;
 	rc = datafile_reach(kv_fd(kv), end);
@@ -185,6 +202,8 @@ start(struct kv *kv, const struct kv_config *config)
 
 	if (!config->create &&
 	    (err = datafile_expect(kv->dir, kv->log)) != IDEM_OK)
+		return err;
+	if ((err = judge_last_page(kv)) != IDEM_OK)
 		return err;
 	if ((err = openlock_take(kv->dir, kv->log, &kv->open_lock)) != IDEM_OK)
 		return err;
@@ -319,62 +338,4 @@ kv_check_readers(struct kv *kv)
 
 	if (rc != 0)
 		(void)kv_fail(kv, "checking the readers", rc);
-}
-
-/* An entry of LMDB's list of free pages begins with their number. */
-static bool
-add_free(void *arg, struct idem_span key, struct idem_span value)
-{
-	uint64_t *n = arg;
-	size_t here = 0;
-
-	(void)key;
-	if (value.n >= sizeof here)
-		memcpy(&here, value.p, sizeof here);
-	*n += here;
-	return true;
-}
-
-enum idem_err
-kv_pages(struct kv *kv, bool count_free, struct kv_pages *out)
-{
-	MDB_envinfo info;
-	MDB_stat stat;
-	struct kv_txn t;
-	enum idem_err err;
-	int rc;
-
-	*out = (struct kv_pages){ 0 };
-	if (kv->broken) /* LMDB would read where its map was */
-		return IDEM_EMOVED;
-	if ((rc = mdb_env_info(kv->env, &info)) != 0 ||
-	    (rc = mdb_env_stat(kv->env, &stat)) != 0)
-		return kv_fail(kv, "size", rc);
-	*out = (struct kv_pages){ .page_bytes = stat.ms_psize,
-	    .end = info.me_last_pgno + 1, .commit = info.me_last_txnid };
-	if (!count_free)
-		return IDEM_OK;
-	if ((err = kv_begin(kv, false, &t)) != IDEM_OK)
-		return err;
-	err = kv_each(&t, KV_FREE, IDEM_ABSENT, add_free, &out->free);
-	kv_abort(&t);
-	return err;
-}
-
-bool
-kv_has_room(struct kv *kv, uint64_t bytes)
-{
-	MDB_envinfo info;
-	struct kv_pages pages;
-	uint64_t end;
-
-	if (kv_pages(kv, true, &pages) != IDEM_OK ||
-	    mdb_env_info(kv->env, &info) != 0)
-		return false;
-	/* A value wants pages side by side. */
-	if (pages.free * pages.page_bytes / 4 > bytes)
-		return true;
-	end = pages.end * pages.page_bytes + bytes;
-	return (end <= info.me_mapsize || kv_grow(kv, true) == IDEM_OK) &&
-	    datafile_may_grow(kv_fd(kv), (off_t)end, bytes);
 }

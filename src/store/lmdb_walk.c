@@ -118,6 +118,31 @@ check_index(void *arg, struct idem_span key, struct idem_span value)
 	return true;
 }
 
+/* One bit of the number of the last page: too many lose room and no record;
+ * too few, and the next writes go over pages that are in use. */
+static enum idem_err
+check_pages(struct lmdb_store *s, uint64_t *nbad)
+{
+	int64_t nlost;
+	enum idem_err err = kv_lost_pages(s->kv, &nlost);
+
+	if (err == IDEM_OK && nlost > 0)
+		idem_log(s->base->log, IDEM_WARN, "store %s: data.mdb: %"
+		    PRId64 " of its pages belong to nothing, as the number of "
+		    "its last page is damaged: no record is lost, but so much "
+		    "room: raise IDEM_MAX_STORE where it is short",
+		    s->place.path, nlost);
+	if (err == IDEM_OK && nlost < 0) {
+		++*nbad;
+		idem_log(s->base->log, IDEM_ERROR, "store %s: data.mdb: %"
+		    PRId64 " more pages are in use than there are, as the "
+		    "number of its last page is damaged: stop the programs and "
+		    "put a copy of the store in its place", s->place.path,
+		    -nlost);
+	}
+	return err;
+}
+
 enum idem_err
 lmdb_check(void *self, uint64_t *nbad)
 {
@@ -131,5 +156,7 @@ lmdb_check(void *self, uint64_t *nbad)
 		err = kv_each(&c.t, LMDB_RECORDS, IDEM_ABSENT, check_index,
 		    &c);
 	kv_abort(&c.t);
+	if (err == IDEM_OK && c.err == IDEM_OK)
+		err = check_pages(c.s, nbad);
 	return err != IDEM_OK ? err : c.err;
 }

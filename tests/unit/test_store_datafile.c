@@ -8,38 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LAST_PAGE_AT 136 /* in a page of LMDB 0.9 that begins with "meta" */
-
-/* A flipped bit that is no page's number must not make the file that long. */
-static void
-a_last_page_beyond_all_room(void **state)
-{
-	static const int bits[] = { 30, 50, 62 }; /* 4 TiB, 4 EiB, too many */
-	struct kit *k = *state;
-
-	for (size_t i = 0; i < COUNT(bits); i++) {
-		uint64_t last;
-		struct stat st;
-		int fd;
-
-		harm_make_store(k);
-		fd = open(kit_path(k, "store/data.mdb"), O_RDWR | O_CLOEXEC);
-		for (off_t at = LAST_PAGE_AT; at < 8192; at += 4096) {
-			assert_int_equal(pread(fd, &last, 8, at), 8);
-			assert_in_range(last, 1, 1000);
-			last ^= UINT64_C(1) << bits[i];
-			assert_int_equal(pwrite(fd, &last, 8, at), 8);
-		}
-		idem_buf_reset(&k->lines);
-		assert_int_not_equal(kit_reopen(k, true), IDEM_OK);
-		kit_logged(k, "/store: ");
-		assert_int_equal(fstat(fd, &st), 0);
-		assert_in_range(st.st_size, 8192, 1 << 20);
-		close(fd);
-		kit_remove(k, "store");
-	}
-}
-
 static void
 a_damaged_file(void **state)
 {
@@ -162,7 +130,6 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		HARM(a_last_page_beyond_all_room),
 		HARM(a_damaged_file),
 		HARM(a_data_file_that_was_never_finished),
 		HARM(an_emptied_data_file),
