@@ -180,10 +180,19 @@ class Lighttpd(WebServer):
         worker is taken by lighttpd's own handler there, and the worker then
         lives on.  So all of them have to be workers first."""
         end = time.monotonic() + 3      # one that died comes back in a second
-        while (self.process.poll() is None and time.monotonic() < end
-               and len(self.workers()) < self.max_procs):
-            time.sleep(0.005)
+        proc.wait_until(lambda: self.process.poll() is not None or (
+            time.monotonic() > end or len(self.workers()) >= self.max_procs)
+            and not self.unborn(), "children of lighttpd to be workers")
         super().stop()
+
+    def unborn(self):
+        """Its children that are not yet workers."""
+        try:
+            return [pid for pid in proc.children(self.process.pid)
+                    if proc.alive(pid) and not proc.runs(
+                        pid, self.site.program)]
+        except OSError:     # it has ended
+            return []
 
 
 class ApacheFcgid(WebServer):
