@@ -84,8 +84,8 @@ the_same_error_once_a_minute(void **state)
 	for (int i = 0; i < 5; i++) {
 		static const char *const wanted[] = {
 			"] error: the disk is full\n",
-			"] error: the disk is full (and 2 times since it was "
-			    "last said)\n",
+			("] error: the disk is full (and 2 times since it was "
+			    "last said)\n"),
 			"] warning: something else\n",
 			"] info: one request\n",
 			"] info: one request\n",
