@@ -48,12 +48,12 @@ def in_order_of(seed, classes):
     return {group: rng.sample(names, len(names)) for group, names in groups}
 
 
-def run_class(group, names):
+def run_class(group, names, env=None):
     """Run one class; a dict with counts, skips and what it printed."""
     began = time.monotonic()
     child = subprocess.Popen(
         [sys.executable, os.path.join(HERE, "one.py"), group] + names,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
     try:
         out, err = child.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:

@@ -10,6 +10,8 @@ import subprocess
 import tempfile
 import threading
 
+from . import proc
+
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 AS_ROOT = os.geteuid() == 0
@@ -133,8 +135,9 @@ class Site:
         """Run the operator's command on this store."""
         return subprocess.run(
             [self.tool("idem")] + list(args), input=stdin,
-            env=self.worker_environment(), capture_output=True, timeout=60,
-            check=check, **(self.as_worker() if user is None else user))
+            env=self.worker_environment(), capture_output=True,
+            timeout=60 * proc.SLOW, check=check,
+            **(self.as_worker() if user is None else user))
 
     def log(self):
         """Everything the server and its workers wrote."""
