@@ -81,11 +81,17 @@ class Apart(Direct):
         self.spawn(self.argv(), self.site.worker_environment(),
                    "workers.log", cwd=self.site.dir)
         proc.wait_until(self.listening, "start of " + self.name)
+        # The next one comes to a store that this one has open.
+        proc.wait_until(lambda: any(map(proc.polls, self.mine())),
+                        "a worker of " + self.name)
+
+    def mine(self):
+        return [pid for pid in proc.running(self.site.program)
+                if self.is_mine(pid)]
 
     def end(self):
         """It alone; unshare takes what it started with it."""
-        mine = [pid for pid in proc.running(self.site.program)
-                if self.is_mine(pid)]
+        mine = self.mine()
         self.process.kill()
         self.process.wait()
         proc.end(mine)

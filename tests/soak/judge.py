@@ -17,9 +17,9 @@ MEMORY_BYTES = 4 * 1024 * 1024
 # What a connection that nobody's web server would open may take a worker for:
 # WORKER_RECEIVE_MS for silence and as much again for what is still read after
 # it, FASTCGI_SEND_MS for an answer that is not read; and the time in the
-# queue before.
-HELD_S = 12
+# queue before, as long as for an honest one.
 WAIT_MS = 3000      # the longest that an honest request may take
+HELD_S = 10 + WAIT_MS / 1000
 KINDS_MIN = 10      # of each kind of request there were at least so many
 
 
@@ -87,7 +87,7 @@ class Run:
         direct = [one for one in beside if isinstance(one, attack.Direct)]
         self.held = max(direct, key=lambda one: one.held_s)
         self.that(self.held.held_s <= HELD_S,
-                  "held longest, from connecting on, %.1f s (at most %d): %s"
+                  "held longest, from connecting on, %.1f s (at most %.0f): %s"
                   % (self.held.held_s, HELD_S, self.held.held_by))
 
     def workers(self, memory):

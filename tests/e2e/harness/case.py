@@ -102,6 +102,14 @@ class ServerCase(unittest.TestCase):
         run = self.site.idem("stats", "--json")
         return json.loads(run.stdout)["running"] if run.stdout else 0
 
+    def until_ready(self, nworkers=4):
+        """Until all workers wait for requests, with all open that they need.
+        """
+        def ready():
+            pids = self.server.workers()
+            return len(pids) == nworkers and all(map(proc.polls, pids))
+        proc.wait_until(ready, "workers that wait for requests")
+
     # --- what there is ----------------------------------------------------
     def fresh_tag(self):
         return "t" + uuid.uuid4().hex

@@ -17,7 +17,6 @@ from .site import AS_ROOT, BUILD
 
 COMMAND = "make harm" + (" LONG=1" if os.environ.get("LONG") else "")
 SECONDS = 25 * proc.SLOW     # for what the log must say, and for the way back
-NWORKERS = 4        # with a supervisor, and in the shipped lighttpd.conf
 FULL = "503 idempotentlik-ombor-tola"
 DOWN = "503 idempotentlik-ombor"
 GONE = "ended"      # the connection closed without an answer
@@ -99,14 +98,10 @@ class Harm(OwnSiteCase):
 
     def begin(self):
         self.start()
-        proc.wait_until(self.all_ready, "workers that wait for requests")
+        self.until_ready()
         self.key, self.task = fresh_key(), {"matn": "eski"}
         self.first = self.assertFirst(self.post(self.task, self.key))
         self.loads = [Load(self, self.nclients)]
-
-    def all_ready(self):
-        pids = self.server.workers()
-        return len(pids) == NWORKERS and all(map(proc.polls, pids))
 
     key = task = first = None       # of an old request, where there is one
 
