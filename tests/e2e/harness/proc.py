@@ -64,8 +64,12 @@ def running(*programs):
 
 
 def parent_of(pid):
-    with open("/proc/%d/stat" % pid, encoding="latin-1") as file:
-        return int(file.read().rpartition(")")[2].split()[1])
+    """0: it has ended."""
+    try:
+        with open("/proc/%d/stat" % pid, encoding="latin-1") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
 
 
 def children(pid):
@@ -98,10 +102,15 @@ def private_bytes(pid):
 
 
 def locks(pid, ending):
-    """How many locks the process holds on a file of that name."""
+    """How many locks the process holds on a file of that name; none when it
+    has ended."""
     folder = "/proc/%d/fd" % pid
     n = 0
-    for fd in os.listdir(folder):
+    try:
+        fds = os.listdir(folder)
+    except OSError:
+        return 0
+    for fd in fds:
         try:
             name = os.readlink(os.path.join(folder, fd))
             with open("/proc/%d/fdinfo/%s" % (pid, fd)) as file:
