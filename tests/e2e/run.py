@@ -2,7 +2,8 @@
 """Runs the end to end tests, each class in a process of its own, two at a
 time.
 
-usage: run.py [-j N] [--shuffle [SEED]] [--times N] [--name NAME] [PATTERN...]
+usage: run.py [-j N] [--shuffle [--seed SEED]] [--times N] [--name NAME]
+              [PATTERN...]
 a PATTERN is part of module.Class.test; --shuffle: the classes and the tests
 of each in another order, the one of the seed that it prints
 """
@@ -83,8 +84,8 @@ def report(result):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-j", type=int, default=2)
-    parser.add_argument("--shuffle", type=int, nargs="?", metavar="SEED",
-                        const=random.randrange(1 << 31))
+    parser.add_argument("--shuffle", action="store_true")
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 31))
     parser.add_argument("--times", type=int, default=1, metavar="N")
     parser.add_argument("--name", default="e2e", help="of the last line")
     parser.add_argument("patterns", nargs="*")
@@ -94,9 +95,9 @@ def main():
     if not classes:
         print("%s: no test fits %r" % (args.name, args.patterns))
         return 1
-    if args.shuffle is not None:
-        print("%s: --shuffle %d" % (args.name, args.shuffle), flush=True)
-        classes = in_order_of(args.shuffle, classes)
+    if args.shuffle:
+        print("%s: --shuffle --seed %d" % (args.name, args.seed), flush=True)
+        classes = in_order_of(args.seed, classes)
     passed = failed = skipped = 0
     with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
         jobs = [pool.submit(run_class, group, names)

@@ -185,7 +185,7 @@ class Ends(Room):
 
     def until_refused(self):
         """All keys, and what they were answered."""
-        self.until_ready()
+        self.server.until_ready(4)
         keys, kinds = [], set()
         while len(keys) < 300 and FULL not in kinds:
             keys.append(fresh_key())
@@ -210,7 +210,7 @@ class Ends(Room):
 
     def test_no_address_space(self):
         self.start(Workers)
-        self.until_ready()
+        self.server.until_ready(4)
         self.assertEqual(self.kind(fresh_key()), MADE)
         os.unlink(self.site.path("run", "ledger"))
         self.limit("as", self.largest() + (8 << 20))
@@ -252,7 +252,7 @@ class Application(Room):
         if not AS_ROOT:
             self.skipTest("an ordinary user's processes are not only ours")
         self.start(Workers)
-        self.until_ready()
+        self.server.until_ready(4)
         self.limit("nproc", "1")
         key = fresh_key()
         self.assertEqual(self.kind(key), UNREACHABLE)

@@ -22,6 +22,8 @@ def start_all(site, *servers):
     try:
         for server in servers:
             server.start()
+            if isinstance(server, Direct):      # there is a store then
+                server.until_ready(server.nworkers or 1)
     except BaseException:
         for server in servers:
             server.destroy()
@@ -101,14 +103,6 @@ class ServerCase(unittest.TestCase):
         0 while there is no store."""
         run = self.site.idem("stats", "--json")
         return json.loads(run.stdout)["running"] if run.stdout else 0
-
-    def until_ready(self, nworkers=4):
-        """Until all workers wait for requests, with all open that they need.
-        """
-        def ready():
-            pids = self.server.workers()
-            return len(pids) == nworkers and all(map(proc.polls, pids))
-        proc.wait_until(ready, "workers that wait for requests")
 
     # --- what there is ----------------------------------------------------
     def fresh_tag(self):

@@ -98,7 +98,7 @@ class Harm(OwnSiteCase):
 
     def begin(self):
         self.start()
-        self.until_ready()
+        self.server.until_ready(4)
         self.key, self.task = fresh_key(), {"matn": "eski"}
         self.first = self.assertFirst(self.post(self.task, self.key))
         self.loads = [Load(self, self.nclients)]

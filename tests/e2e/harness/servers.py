@@ -73,6 +73,14 @@ class Server:
         return [pid for pid in proc.running(self.site.program)
                 if pid != self.process.pid]
 
+    def until_ready(self, nworkers):
+        """Until all workers wait for requests, with all open that they need.
+        """
+        def ready():
+            pids = self.workers()
+            return len(pids) == nworkers and all(map(proc.polls, pids))
+        proc.wait_until(ready, "workers that wait for requests")
+
     def signal(self, number):
         self.process.send_signal(number)
 
