@@ -31,6 +31,7 @@ command_store_open(struct command *c, struct idem_store **out)
 		.create = false,
 		.durable = s->durable,
 		.max_bytes = s->max_store_bytes,
+		.wait_ms = s->store_wait_ms,
 		.log = c->log,
 	};
 	char path[COMMAND_PATH_BYTES];

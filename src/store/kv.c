@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "store/datafile.h"
 #include "store/lend.h"
+#include "store/writelock.h"
 
 /* What another process grew, or a reader's slot that a dead one left: put right
  * once.  false: it is something else. */
@@ -25,13 +26,12 @@ cure(struct kv *kv, int rc)
 	return true;
 }
 
-enum idem_err
-kv_begin(struct kv *kv, bool write, struct kv_txn *t)
+static enum idem_err
+begin(struct kv *kv, bool write, struct kv_txn *t)
 {
 	enum idem_err err;
 	int rc = 0;
 
-	*t = (struct kv_txn){ .kv = kv };
 	for (int tries = 0; tries < 3 && !kv->broken; tries++) {
 		rc = mdb_txn_begin(kv->env, NULL, write ? 0 : MDB_RDONLY,
 		    &t->txn);
@@ -45,6 +45,39 @@ kv_begin(struct kv *kv, bool write, struct kv_txn *t)
 		return IDEM_EMOVED;
 	err = kv_fail(kv, "begin", rc);
 	kv->broken = err == IDEM_EMOVED;
+	return err;
+}
+
+/* Behind LMDB's own lock, which ends with the transaction. */
+static void
+unlock(struct kv_txn *t)
+{
+	if (t->locks)
+		writelock_give(t->kv->open_lock);
+	t->locks = false;
+}
+
+static enum idem_err
+lock(struct kv *kv)
+{
+	enum idem_err err = writelock_take(kv->open_lock, kv->until_ms);
+
+	if (err != IDEM_OK)
+		kv_say_stuck(kv);
+	return err;
+}
+
+enum idem_err
+kv_begin(struct kv *kv, bool write, struct kv_txn *t)
+{
+	enum idem_err err;
+
+	*t = (struct kv_txn){ .kv = kv };
+	if (write && (err = lock(kv)) != IDEM_OK)
+		return err;
+	t->locks = write;
+	if ((err = begin(kv, write, t)) != IDEM_OK)
+		unlock(t);
 	return err;
 }
 
@@ -82,6 +115,7 @@ kv_commit(struct kv_txn *t)
 {
 	int rc = mdb_txn_commit(t->txn);
 
+	unlock(t);
 	lend_end(&t->lent);
 	t->txn = NULL;
 	if (rc == EIO)
@@ -95,6 +129,7 @@ kv_abort(struct kv_txn *t)
 {
 	if (t->txn != NULL)
 		mdb_txn_abort(t->txn);
+	unlock(t);
 	lend_end(&t->lent);
 	t->txn = NULL;
 }
@@ -276,8 +311,14 @@ enum idem_err
 kv_copy(struct kv *kv, int fd, bool compact, const char *to)
 {
 	char what[IDEM_LOG_PATH + 16];
+	enum idem_err err;
 	int rc = 0;
 
+	/* LMDB waits for whoever writes just now, and not by the clock: so see
+	 * first that he goes on. */
+	if ((err = lock(kv)) != IDEM_OK)
+		return err;
+	writelock_give(kv->open_lock);
 	/* What can be cured happens before the first byte is written. */
 	for (int tries = 0; tries < 3 && !kv->broken; tries++) {
 		rc = mdb_env_copyfd2(kv->env, fd, compact ? MDB_CP_COMPACT : 0);

@@ -29,6 +29,7 @@ struct kv_txn {
 	bool spoiled;           /* it, or one nested in it, met something else
 	                         * that fails; a commit would, too */
 	struct lent *lent;      /* values whose time ends with it: lend.h */
+	bool locks;             /* holds the writers' lock: writelock.h */
 };
 
 struct kv_config {
@@ -38,13 +39,14 @@ struct kv_config {
 	                         * that was never finished is made anew */
 	bool durable;
 	uint64_t max_bytes;
+	int64_t wait_ms;        /* for other writers, while it is opened */
 	const struct idem_log *log;
 };
 
 /*
  * Open the environment of a directory; after fork, once a process.
  * IDEM_ESTORE, IDEM_ECORRUPT, IDEM_ENEWER (another LMDB made it), IDEM_EFULL
- * (no room on disk), IDEM_ENOMEM.
+ * (no room on disk), IDEM_ENOMEM, IDEM_EBUSY (as kv_begin()).
  */
 IDEM_MUST_CHECK enum idem_err
 kv_open(const struct kv_config *config, struct kv **out);
@@ -60,9 +62,15 @@ IDEM_MUST_CHECK enum idem_err
 kv_table(struct kv_txn *t, unsigned table, const char *name, bool create,
     bool *there);
 
+/* Until when writers wait for others, by io_steady_ms(). */
+void kv_wait_until(struct kv *kv, int64_t end_ms);
+/* Log that nobody commits, and which process is to blame, where it is known. */
+void kv_say_stuck(struct kv *kv);
+
 /*
  * One transaction at a time: a writer waits for all other writers, a reader for
  * nobody.  IDEM_EMOVED: the environment broke and must be opened anew.
+ * IDEM_EBUSY: another process wrote until the time was up.
  */
 IDEM_MUST_CHECK enum idem_err
 kv_begin(struct kv *kv, bool write, struct kv_txn *t);
@@ -76,6 +84,7 @@ void kv_abort(struct kv_txn *t); /* an ended one is fine */
  * Run fn in a write transaction and commit; when the map was full, grow it and
  * run fn again.  Anything but IDEM_OK from fn aborts and comes back.
  * IDEM_EFULL: max_bytes is reached, or twice that where beyond allows it.
+ * IDEM_EBUSY as kv_begin().
  */
 typedef enum idem_err (*kv_writer)(void *arg, struct kv_txn *t);
 IDEM_MUST_CHECK enum idem_err

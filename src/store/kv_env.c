@@ -14,6 +14,7 @@
 
 #include "store/kv_lmdb.h"
 
+#include "base/io.h"
 #include "base/text.h"
 #include "store/datafile.h"
 #include "store/openlock.h"
@@ -228,6 +229,7 @@ kv_open(const struct kv_config *config, struct kv **out)
 	kv->flags = MDB_NOTLS | (config->durable ? 0 : MDB_NOSYNC);
 	kv->log = config->log;
 	kv->open_lock = -1;
+	kv_wait_until(kv, io_steady_ms() + config->wait_ms);
 	kv->dbi[KV_FREE] = 0; /* fixed by LMDB, as the next */
 	kv->dbi[KV_NAMES] = 1;
 	if ((err = text_format(kv->dir, sizeof kv->dir, "%s", config->dir)) !=
@@ -244,6 +246,12 @@ kv_open(const struct kv_config *config, struct kv **out)
 	}
 	*out = kv;
 	return IDEM_OK;
+}
+
+void
+kv_wait_until(struct kv *kv, int64_t end_ms)
+{
+	kv->until_ms = end_ms;
 }
 
 void

@@ -15,7 +15,8 @@ struct kv {
 	uint64_t max_bytes;
 	unsigned flags;
 	bool broken; /* of no use any more */
-	int open_lock; /* openlock.h */
+	int open_lock; /* openlock.h, writelock.h */
+	int64_t until_ms; /* writers wait for others */
 	MDB_dbi dbi[KV_TABLES_MAX + 2];
 	const struct idem_log *log;
 };

@@ -1,9 +1,11 @@
 /*
- * kv_readers.c - who reads in an LMDB environment, and since when.
+ * kv_readers.c - who reads in an LMDB environment, and since when; who writes
+ * and does not go on.
  */
 #include "store/kv_lmdb.h"
 
 #include "base/text.h"
+#include "store/writelock.h"
 
 /* The next word of a line whose columns stand apart by spaces. */
 static struct idem_span
@@ -54,4 +56,22 @@ kv_oldest_reader(struct kv *kv, struct kv_reader *out)
 	if (out->pid != 0 && info.me_last_txnid > out->snapshot)
 		out->behind = info.me_last_txnid - out->snapshot;
 	return IDEM_OK;
+}
+
+/* That it was stopped is not known: it may be one of many that come and go. */
+void
+kv_say_stuck(struct kv *kv)
+{
+	int pid = writelock_holder(kv->open_lock);
+
+	if (pid > 0)
+		idem_log(kv->log, IDEM_ERROR, "store %s: nobody has committed "
+		    "for IDEM_STORE_WAIT: process %d writes: if it was "
+		    "stopped, let it go on (kill -CONT %d), or end it",
+		    kv->dir, pid, pid);
+	else
+		idem_log(kv->log, IDEM_ERROR, "store %s: nobody has committed "
+		    "for IDEM_STORE_WAIT: a program that uses the store was "
+		    "stopped (let it go on, or end it), or the group file was "
+		    "overwritten (restart them all)", kv->dir);
 }

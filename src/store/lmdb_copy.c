@@ -11,6 +11,7 @@
 
 #include "store/lmdb_store.h"
 
+#include "base/io.h"
 #include "base/text.h"
 
 #define WALK_RECORDS 1000
@@ -288,6 +289,7 @@ lmdb_copy(void *self, const struct idem_copy *copy, struct idem_copied *out)
 		.dir_fd = -1, .fd = -1 };
 	enum idem_err err = place_same(&c.s->place);
 
+	kv_wait_until(c.s->kv, io_steady_ms() + c.s->wait_ms);
 	if (err == IDEM_OK)
 		err = make(&c, out);
 	if (err != IDEM_OK) {

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/io.h"
 #include "base/text.h"
 #include "store/group.h"
 #include "store/lmdb_store.h"
@@ -186,11 +187,15 @@ static enum idem_err
 attach(struct lmdb_store *s)
 {
 	struct group_work mine_now = work;
+	int64_t end_ms = io_steady_ms() + s->wait_ms;
 	enum idem_err err;
 
 	mine_now.arg = s;
 	err = group_open(s->place.path, &mine_now, s->wait_ms, s->base->log,
 	    &s->group);
+	/* else there was no slot */
+	if (err == IDEM_EBUSY && io_steady_ms() >= end_ms)
+		kv_say_stuck(s->kv);
 	/* LMDB's own lock orders single commits and batches, so where the file
 	 * cannot be had nothing is lost but speed. */
 	s->plain = err == IDEM_EREFUSED || err == IDEM_EFULL ||
@@ -207,16 +212,6 @@ lmdb_group_ready(struct lmdb_store *s, bool *ready)
 		err = attach(s);
 	*ready = s->group != NULL;
 	return err;
-}
-
-/* Who waits is not told who holds the lock. */
-static void
-say_stuck(const struct lmdb_store *s)
-{
-	idem_log(s->base->log, IDEM_ERROR, "store %s: nobody has committed for "
-	    "IDEM_STORE_WAIT: a program that uses the store was stopped (let "
-	    "it go on, or end it), or the group file was overwritten (restart "
-	    "them all)", s->place.path);
 }
 
 /* What comes back in a slot then fits: who is told that there was no memory
@@ -245,7 +240,7 @@ submit(struct lmdb_store *s, struct idem_op *op)
 		err = group_lead(s->group, idem_buf_span(&s->request),
 		    &s->result);
 	if (err == IDEM_EBUSY)
-		say_stuck(s);
+		kv_say_stuck(s->kv);
 	if (err != IDEM_OK)
 		return err;
 	err = op_decode_outcome(idem_buf_span(&s->result), op, &failure);

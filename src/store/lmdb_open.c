@@ -186,8 +186,8 @@ lmdb_open_files(struct lmdb_store *s, const struct idem_store_config *config)
 		return refuse_anew(s);
 	if ((err = kv_open(&(struct kv_config){ .dir = s->place.path,
 	    .create = config->create, .durable = config->durable,
-	    .fresh = !used,
-	    .max_bytes = config->max_bytes, .log = base->log }, &s->kv)) !=
+	    .fresh = !used, .max_bytes = config->max_bytes,
+	    .wait_ms = s->wait_ms, .log = base->log }, &s->kv)) !=
 	    IDEM_OK || (err = set_up(s, config)) != IDEM_OK)
 		return err;
 	if ((err = open_workers(s, config)) != IDEM_OK ||

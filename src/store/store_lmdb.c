@@ -8,6 +8,8 @@
 
 #include "store/lmdb_store.h"
 
+#include "base/io.h"
+
 #define SHORT_BYTES 65536 /* looked for at least, where an end found no room */
 #define WAIT_MS 10000 /* where the caller does not say */
 #define OPERATION_BYTES ((size_t)UINT32_MAX) /* with input or answer */
@@ -131,6 +133,7 @@ lmdb_submit(void *self, struct idem_op *op)
 	enum idem_err err;
 
 	s->looked = false;
+	kv_wait_until(s->kv, io_steady_ms() + s->wait_ms);
 	if ((!looked && (err = place_same(&s->place)) != IDEM_OK) ||
 	    (err = lmdb_group_ready(s, &ready)) != IDEM_OK)
 		return err;
