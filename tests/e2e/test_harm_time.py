@@ -10,6 +10,7 @@ from harness.case import OwnSiteCase, fresh_key
 from harness.harm import DOWN, GONE, MADE, Harm, record
 from harness.outside import Outside
 from harness.servers import Workers
+from harness.site import WORKER
 from harness.world import AtGate, Clock
 
 HOUR = 3600
@@ -140,31 +141,36 @@ class ClockAndUnknown(Outside):
 
 class Stopped(Harm):
     """The first write of a commit never comes: all who write wait for its
-    process, the group's leader or the only writer.  Replays and reads go
-    on."""
+    process, the group's leader, the only writer or a sweep, and no longer
+    than they are told to.  Replays and reads go on."""
     module = "time"
     hold_s = 30 if LONG else 4
     wait = "3s" if LONG else "1s"
+    sweep = None
 
-    def stop_one(self):
-        """True where it is stopped: the next that writes."""
+    def kill_at(self):
+        """Whoever writes next is stopped."""
         self.order = self.site.path("run", "killat")
         with open(self.order + ".new", "w", encoding="ascii") as file:
             file.write("-1")
         os.rename(self.order + ".new", self.order)
+
+    def stop_one(self):
+        self.kill_at()
         self.held = proc.wait_until(lambda: stopped(self.server.workers()),
                                     "a stopped worker")
         self.began = time.monotonic()
 
     def prepare(self, **settings):
         self.site.write_settings(IDEM_STORE_WAIT=self.wait, **settings)
-        self.site.preload = {"LD_PRELOAD": self.site.tool("tests/killat.so"),
-                             "KILLAT": self.site.path("run", "killat")}
+        self.site.preload.update({
+            "LD_PRELOAD": ":".join(map(self.site.tool, (
+                "tests/killat.so", "tests/world.so"))),
+            "KILLAT": self.site.path("run", "killat")})
         self.begin()
 
-    def go_on(self):
-        """Not before it has stood still for long; meanwhile a replay is
-        there at once."""
+    def stand_still(self):
+        """Meanwhile a replay is there at once."""
         end = self.began + self.hold_s
         while time.monotonic() < end:
             began = time.monotonic()
@@ -173,6 +179,9 @@ class Stopped(Harm):
             self.assertLess(time.monotonic() - began, 7 if LONG else 4)
             time.sleep(0.2)
         self.assertEqual(stopped(self.held), self.held)
+
+    def go_on(self):
+        self.stand_still()
         for pid in self.held:
             proc.send_signal(pid, signal.SIGCONT)
 
@@ -182,24 +191,67 @@ class Stopped(Harm):
                   (DOWN, GONE), STUCK + "|" + STILL, self.go_on)
 
     def test_a_writer_alone(self):
-        """Without a group commit nobody can be told by the clock: who writes
-        waits with it, and who reads does not."""
+        """Where there is no flush to share."""
         self.prepare(IDEM_DURABILITY="none")
-        intents = [({"matn": "%d" % n}, fresh_key()) for n in range(3)]
-        with open(self.site.path("run", "killat"), "w",
-                  encoding="ascii") as file:
+        self.harm("a writer without a group commit, stopped", self.stop_one,
+                  (DOWN,), STUCK, self.go_on)
+        self.assertIn(self.held[0], self.named())
+
+    def test_a_writer_where_no_group_can_be(self):
+        os.makedirs(os.path.join(self.site.store, "group.2"))
+        for path in (self.site.store, self.site.store + "/group.2"):
+            os.chmod(path, 0o700)
+            os.chown(path, WORKER.pw_uid, WORKER.pw_gid)
+        self.prepare()
+        self.harm("a writer where no group commit can be, stopped",
+                  self.stop_one, (DOWN,), STUCK, self.go_on)
+        self.assertIn(self.held[0], self.named())
+
+    def named(self):
+        """The processes that the log names to be looked at."""
+        return [int(line.split(": process ")[1].split()[0])
+                for line in self.said(STUCK + ": process ")]
+
+    def stop_sweep(self, **settings):
+        env = dict(self.site.worker_environment(),
+                   KILLAT=self.site.path("run", "killsweep"), **settings)
+        with open(env["KILLAT"], "w", encoding="ascii") as file:
             file.write("-1")
-        pending = [self.send_post(*intents[0])]
-        self.held = proc.wait_until(lambda: stopped(self.server.workers()),
-                                    "a stopped worker")
+        os.chown(env["KILLAT"], WORKER.pw_uid, WORKER.pw_gid)
+        self.sweep = subprocess.Popen(
+            [self.site.tool("idem"), "sweep"], env=env,
+            stdout=subprocess.DEVNULL, **self.site.as_worker())
+        self.held = proc.wait_until(lambda: stopped([self.sweep.pid]),
+                                    "a stopped sweep")
         self.began = time.monotonic()
-        pending += [self.send_post(*intent) for intent in intents[1:]]
-        self.go_on()
-        firsts = [self.assertFirst(one.answer()) for one in pending]
-        for (task, key), first in zip(intents, firsts):
-            self.assertReplay(self.post(task, key), first)
-        record("time", [("a writer without a group commit, stopped", MADE, "",
-                         "nothing", len(intents), 2 * len(intents))])
+
+    def end_sweep(self):
+        self.stand_still()
+        self.sweep.kill()
+        self.sweep.wait()
+
+    def behind_a_sweep(self, name, **settings):
+        """It has one record to sweep, of the day before yesterday."""
+        clock = Clock(self.site)
+        self.prepare()
+        clock.set(-2 * DAY)
+        self.assertFirst(self.post(self.task, fresh_key()))
+        clock.set(0)
+        try:
+            self.harm(name, lambda: self.stop_sweep(**settings),
+                      (DOWN, GONE), STUCK + "|" + STILL, self.end_sweep)
+        finally:
+            if self.sweep is not None:
+                self.sweep.kill()
+                self.sweep.wait()
+        self.assertIn(self.held[0], self.named())
+
+    def test_a_sweep(self):
+        self.behind_a_sweep("idem sweep, stopped")
+
+    def test_a_sweep_outside_the_group(self):
+        self.behind_a_sweep("idem sweep without the group commit, stopped",
+                            IDEM_DURABILITY="none")
 
 
 class Reader(Harm):
