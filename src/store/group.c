@@ -92,7 +92,7 @@ await(struct group *g, int64_t wait_ms)
 		/* mine first, then the mutex: he who unlocks looks the other
 		 * way round */
 		atomic_thread_fence(memory_order_seq_cst);
-		if (group_lock(g->file.shared, 0)) {
+		if (group_enter(g, 0)) {
 			if ((err = lead(g, late)) != IDEM_OK)
 				return give_up(g, err);
 		} else if (io_steady_ms() >= end)
@@ -126,7 +126,7 @@ group_lead(struct group *g, struct idem_span request, struct idem_buf *result)
 
 	if ((err = ready(g)) != IDEM_OK)
 		return err;
-	if (!group_lock(g->file.shared, g->wait_ms))
+	if (!group_enter(g, g->wait_ms))
 		return IDEM_EBUSY;
 	FAILPOINT("group-locked");
 	if ((err = take_lead(g, &own)) != IDEM_OK)
@@ -209,7 +209,7 @@ take_over(struct group *g)
 	uint32_t w;
 
 	for (;;) {
-		if (!group_lock(s, g->wait_ms))
+		if (!group_enter(g, g->wait_ms))
 			return IDEM_EBUSY;
 		FAILPOINT("group-take-over");
 		if ((err = group_recover(g)) != IDEM_OK) {
@@ -228,6 +228,17 @@ take_over(struct group *g)
 	return IDEM_OK;
 }
 
+/* What is needed in any case, before the file. */
+static enum idem_err
+prepare(struct group *g)
+{
+	idem_buf_init(&g->scratch, GROUP_RESULT_MAX);
+	(void)idem_buf_room(&g->scratch, GROUP_RESULT_MAX);
+	if (idem_buf_err(&g->scratch) != IDEM_OK)
+		return idem_buf_err(&g->scratch);
+	return group_make_mutex(&g->between) ? IDEM_OK : IDEM_EREFUSED;
+}
+
 enum idem_err
 group_open(const char *dir, const struct group_work *work, int64_t wait_ms,
     const struct idem_log *log, struct group **out)
@@ -241,11 +252,11 @@ group_open(const char *dir, const struct group_work *work, int64_t wait_ms,
 	g->work = *work;
 	g->wait_ms = wait_ms;
 	g->net_ms = GROUP_NET_MS;
-	idem_buf_init(&g->scratch, GROUP_RESULT_MAX);
-	(void)idem_buf_room(&g->scratch, GROUP_RESULT_MAX);
-	if ((err = idem_buf_err(&g->scratch)) != IDEM_OK ||
-	    (err = group_file_open(dir, work, wait_ms, log, &g->file)) !=
-	    IDEM_OK)
+	if ((err = prepare(g)) == IDEM_EREFUSED)
+		idem_log(log, IDEM_WARN, "%s/group.%d: no group commit: no "
+		    "robust mutex here", dir, GROUP_LAYOUT);
+	if (err != IDEM_OK || (err = group_file_open(dir, work, wait_ms, log,
+	    &g->file)) != IDEM_OK)
 		goto out;
 	if ((err = take_over(g)) != IDEM_OK) {
 		idem_log(log, IDEM_WARN, "%s/group.%d: no group commit: %s",

@@ -14,6 +14,15 @@ group_waits(uint32_t word)
 	    state == GROUP_TAKEN;
 }
 
+bool
+group_enter(struct group *g, int64_t wait_ms)
+{
+	if (!group_lock(g->file.shared, wait_ms))
+		return false;
+	(void)pthread_mutex_lock(&g->between); /* nobody else's: free */
+	return true;
+}
+
 /* --- verdicts and hand-off ------------------------------------------------ */
 
 /*
@@ -77,6 +86,7 @@ void
 group_leave(struct group *g)
 {
 	FAILPOINT("group-unlock");
+	(void)pthread_mutex_unlock(&g->between); /* held: cannot fail */
 	group_unlock(g->file.shared);
 	FAILPOINT("group-unlocked");
 	handoff(g);

@@ -24,6 +24,15 @@ struct group {
 	int64_t wait_ms;
 	int64_t net_ms;
 	bool in_doubt; /* a leader has a request that I gave up */
+	/*
+	 * Taken behind the shared mutex.  The kernel gives back what the dead
+	 * held by a list that leads through the mutexes themselves, the last
+	 * one first, and whoever takes or gives one writes to its neighbour.
+	 * Where that lay in the shared file, and somebody had cut the file
+	 * short, a process died while it gave the store's own lock, and nobody
+	 * ever got that again.
+	 */
+	pthread_mutex_t between;
 };
 
 /* A request too long for a slot: its owner leads with it in its own memory. */
@@ -37,6 +46,9 @@ bool group_waits(uint32_t word);
 
 /* What stands in a slot: borrowed, and to be read only while it waits. */
 struct idem_span group_request(const struct group_shared *s, uint32_t i);
+
+/* Take the mutex, as group_lock(). */
+bool group_enter(struct group *g, int64_t wait_ms);
 
 /* Mutex held by all below; batch and leave leave it unlocked. */
 

@@ -61,10 +61,6 @@ class Files(Harm):
     def by_itself(self, name):
         """Nothing has to be done."""
 
-    def restarted(self, name):
-        self.server.stop()
-        self.server.start()
-
     def put_back(self, name):
         if os.path.exists(self.at(name)):
             os.unlink(self.at(name))
@@ -103,9 +99,7 @@ class Deleted(Files):
     ("waiting", (MADE,), None, Files.by_itself, False),
     ("sightings", SOON, DIES, Files.by_itself, False),
     ("open.lock", (MADE,), None, Files.by_itself, False),
-    # Who dies in that moment may leave LMDB's lock locked: the kernel unlocks
-    # what a dead process held by a list that leads through group.2.
-    ("group.2", (None,) + SOON, DIES, Files.restarted, False),
+    ("group.2", SOON, DIES, Files.by_itself, False),
 ])
 class Emptied(Files):
     settings = {"IDEM_STORE_WAIT": "1s"}

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "store/failpoint.h"
 
 #define WAIT_MS 30
 
@@ -184,6 +185,63 @@ a_sweep_and_a_copy_are_told(void **state)
 	}
 }
 
+/* Between the intent and the commit. */
+static pid_t
+stop_while_it_commits(struct kit *k)
+{
+	static const struct step one[] = {
+		{ CLAIM, 'c', '3', .verdict = IDEM_CLAIMED },
+	};
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		(void)signal(SIGBUS, SIG_DFL); /* not cmocka's */
+		if (kit_reopen(k, false) != IDEM_OK ||
+		    !failpoint_arm("group-opened:stop"))
+			_exit(2);
+		KIT_RUN(k, one);
+		_exit(0);
+	}
+	return pid;
+}
+
+/*
+ * Its leader dies when it looks at the file again, and that is not while it
+ * gives LMDB's lock: we, who came before and so keep that lock as it is, would
+ * wait for it for ever.
+ */
+static void
+a_group_file_cut_short_under_its_leader(void **state)
+{
+	static const struct step after[] = {
+		{ CLAIM, 'c', '4', .verdict = IDEM_ORPHAN },
+		{ CLAIM, 'd', '4', .verdict = IDEM_CLAIMED,
+		    .walk = "1cU 2dR" },
+	};
+	struct kit k;
+	pid_t pid;
+	int status;
+
+	(void)state;
+	kit_make(&k, false);
+	k.durable = true;
+	assert_int_equal(kit_reopen(&k, true), IDEM_OK);
+	idem_store_close(&k.store);
+	pid = stop_while_it_commits(&k);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(WIFSTOPPED(status));
+	assert_int_equal(kit_reopen(&k, false), IDEM_OK);
+	assert_int_equal(truncate(kit_path(&k, "store/group.2"), 0), 0);
+	assert_int_equal(kill(pid, SIGCONT), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGBUS);
+	KIT_RUN(&k, after);
+	kit_close(&k);
+}
+
+/* What waits without a limit is ended by the alarm. */
 int
 main(void)
 {
@@ -191,7 +249,9 @@ main(void)
 		cmocka_unit_test(writers_are_told),
 		cmocka_unit_test(until_it_is_ended),
 		cmocka_unit_test(a_sweep_and_a_copy_are_told),
+		cmocka_unit_test(a_group_file_cut_short_under_its_leader),
 	};
 
+	(void)alarm(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
