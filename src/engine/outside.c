@@ -60,9 +60,8 @@ try_to_hold(struct walk *w)
 		    idem_strerror(err));
 }
 
-/* End the record as kind with the answer that is in *res. */
-static void
-end(struct walk *w, enum idem_op_kind kind, enum idem_outcome outcome)
+static enum idem_err
+try_to_end(struct walk *w, enum idem_op_kind kind)
 {
 	enum idem_err err = IDEM_OK;
 
@@ -70,8 +69,20 @@ end(struct walk *w, enum idem_op_kind kind, enum idem_outcome outcome)
 		err = ask_answer(w);
 	else
 		ask_handler(w, 0);
-	if (err == IDEM_OK)
-		err = ask_submit(w, kind);
+	return err == IDEM_OK ? ask_submit(w, kind) : err;
+}
+
+/*
+ * End the record as kind with the answer that is in *res.  The work is done, so
+ * an allocation that failed is not the end of it: once more.
+ */
+static void
+end(struct walk *w, enum idem_op_kind kind, enum idem_outcome outcome)
+{
+	enum idem_err err = try_to_end(w, kind);
+
+	if (err == IDEM_ENOMEM)
+		err = try_to_end(w, kind);
 	if (err != IDEM_OK) {
 		lose(w, idem_strerror(err));
 		try_to_hold(w);
@@ -126,7 +137,10 @@ end_by_commit(struct walk *w)
 	enum idem_err err;
 
 	ask_handler(w, w->call->handler->number);
-	if ((err = ask_submit(w, IDEM_OP_FINISH)) != IDEM_OK) {
+	err = ask_submit(w, IDEM_OP_FINISH);
+	if (err == IDEM_ENOMEM) /* as in end() */
+		err = ask_submit(w, IDEM_OP_FINISH);
+	if (err != IDEM_OK) {
 		commit_failed(w, err);
 	} else if (w->op.verdict == IDEM_LOST) {
 		respond_failed(w, IDEM_ESTORE);

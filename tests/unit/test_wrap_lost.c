@@ -54,6 +54,50 @@ a_release_or_hold_that_fails(void **state)
 	}
 }
 
+/* The work is done: one allocation that fails costs nobody an answer. */
+static void
+an_end_without_memory_is_tried_again(void **state)
+{
+	static const struct {
+		enum shop_handler kind;
+		enum idem_effect effect;
+		enum idem_op_kind op;
+		enum idem_outcome first;
+		unsigned next_status;
+		enum idem_outcome next;
+	} rows[] = {
+		{ SHOP_WORK, IDEM_DONE, IDEM_OP_FINISH, IDEM_O_CREATED, 201,
+		    IDEM_O_REPLAYED },
+		{ SHOP_BOTH, IDEM_DONE, IDEM_OP_FINISH, IDEM_O_CREATED, 201,
+		    IDEM_O_REPLAYED },
+		{ SHOP_WORK, IDEM_NONE, IDEM_OP_RELEASE, IDEM_O_RELEASED, 201,
+		    IDEM_O_RELEASED },
+		{ SHOP_WORK, IDEM_HOLD, IDEM_OP_HOLD, IDEM_O_HELD, 409,
+		    IDEM_O_UNKNOWN },
+	};
+	struct shop *s = *state;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		shop_clear(s);
+		s->script.effect = rows[i].effect;
+		s->fault[0] = (struct shop_fault){ IDEM_ENOMEM, rows[i].op,
+		    false, 1 };
+		shop_send(s, rows[i].kind, "k1", "{}");
+		assert_ended(s, 201, rows[i].first);
+		assert_int_equal(s->fault[0].times, 0);
+		assert_false(shop_logged(s, "could not be stored"));
+		shop_send(s, rows[i].kind, "k1", "{}");
+		assert_ended(s, rows[i].next_status, rows[i].next);
+		/* for long: as with any other fault */
+		shop_clear(s);
+		s->fault[0] = (struct shop_fault){ IDEM_ENOMEM, rows[i].op,
+		    false, 2 };
+		shop_send(s, rows[i].kind, "k1", "{}");
+		assert_int_equal(s->call.outcome, IDEM_O_LOST);
+		assert_true(shop_logged(s, "could not be stored"));
+	}
+}
+
 /* commit() fails, or the transaction around it. */
 static void
 a_commit_that_fails(void **state)
@@ -197,6 +241,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		ROW(the_client_has_its_answer),
 		ROW(a_release_or_hold_that_fails),
+		ROW(an_end_without_memory_is_tried_again),
 		ROW(a_commit_that_fails),
 		ROW(a_commit_that_fails_without_a_key),
 		ROW(a_record_that_is_no_longer_ours),
