@@ -77,24 +77,12 @@ print_id(struct idem_buf *out, const unsigned char id[IDEM_ID_BYTES], size_t n)
 	idem_buf_put(out, digits, n);
 }
 
-bool
-print_is_utf8(struct idem_span s)
-{
-	uint32_t cp;
-	size_t n;
-
-	for (; s.n > 0; s = span_from(s, n))
-		if ((n = utf8_decode(s, &cp)) == 0)
-			return false;
-	return true;
-}
-
 void
 print_json(struct idem_buf *out, struct idem_span s)
 {
 	struct idem_buf text;
 
-	if (print_is_utf8(s)) {
+	if (utf8_is_all(s)) {
 		idem_json_string(out, s);
 		return;
 	}

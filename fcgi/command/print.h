@@ -21,7 +21,6 @@ void print_time_json(struct idem_buf *out, int64_t ms);
 void print_id(struct idem_buf *out, const unsigned char id[IDEM_ID_BYTES],
     size_t n);
 
-bool print_is_utf8(struct idem_span s);
 /* A JSON string; bytes that are no UTF-8 count as Latin-1. */
 void print_json(struct idem_buf *out, struct idem_span s);
 

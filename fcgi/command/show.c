@@ -143,7 +143,7 @@ put_body_json(struct shown *s)
 	size_t n = BASE64URL_BYTES(body.n);
 	char *text;
 
-	if (print_is_utf8(body)) {
+	if (utf8_is_all(body)) {
 		idem_buf_puts(out, IDEM_LIT(",\"body\":"));
 		print_json(out, body);
 		return;

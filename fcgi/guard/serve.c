@@ -117,17 +117,6 @@ answer(struct errand *e)
 	idem_wrap(&g->engine, &e->call);
 }
 
-static bool
-has_field(const struct idem_response *res, struct idem_span wanted)
-{
-	struct idem_span lines = idem_buf_span(&res->fields), name, value;
-
-	while (idem_fields_next(&lines, &name, &value))
-		if (span_eq_nocase(name, wanted))
-			return true;
-	return false;
-}
-
 /* Of a request's own; an application's first answer says itself who may read
  * it. */
 static void
@@ -135,7 +124,7 @@ add_own_fields(struct errand *e)
 {
 	struct idem_response *res = e->call.res;
 
-	if (!has_field(res, IDEM_LIT("X-Request-Id")))
+	if (!idem_response_has(res, IDEM_LIT("X-Request-Id")))
 		idem_response_field(res, IDEM_LIT("X-Request-Id"),
 		    span_of(e->request_id));
 	if (!e->answered)

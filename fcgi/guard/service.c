@@ -137,13 +137,6 @@ init(struct guard *g, const struct settings *settings,
 	spool_init(&g->answer, folder);
 }
 
-static enum idem_err
-cannot_begin(const struct idem_log *log, enum idem_err err)
-{
-	idem_log(log, IDEM_ERROR, "cannot begin: %s", idem_strerror(err));
-	return err;
-}
-
 enum idem_err
 guard_open(const struct settings *settings, const struct idem_log *log,
     struct idem_span document_root, void **app)
@@ -152,7 +145,7 @@ guard_open(const struct settings *settings, const struct idem_log *log,
 	enum idem_err err;
 
 	if (g == NULL)
-		return cannot_begin(log, IDEM_ENOMEM);
+		return IDEM_ENOMEM;
 	await_children();
 	init(g, settings, log);
 	if ((err = find_place(g)) != IDEM_OK ||
@@ -161,7 +154,7 @@ guard_open(const struct settings *settings, const struct idem_log *log,
 	    (err = idem_engine_init(&g->engine,
 	    max_bytes(&settings->policy))) != IDEM_OK) {
 		guard_close(g);
-		return cannot_begin(log, err);
+		return err;
 	}
 	keeper_open(&g->keeper, document_root);
 	*app = g;

@@ -30,8 +30,8 @@ struct program {
 	 * as the process.  document_root: the web server's, where it is known
 	 * before a request is read (plain CGI), else absent; borrowed.  A store
 	 * that cannot be opened is no error here: the program answers 503 and
-	 * says why in the log.  Anything but IDEM_OK ends the worker, and the
-	 * cause must be in the log.
+	 * says why in the log.  Anything but IDEM_OK ends the worker, which
+	 * says so; what the code does not tell must be in the log.
 	 */
 	enum idem_err (*open)(const struct settings *settings,
 	    const struct idem_log *log, struct idem_span document_root,

@@ -255,6 +255,7 @@ static bool
 open_program(struct loop *l)
 {
 	const struct worker *w = l->w;
+	enum idem_err err;
 
 	l->log = front_log_sink(w->log);
 	l->status = EX_SOFTWARE;
@@ -263,9 +264,11 @@ open_program(struct loop *l)
 		return false;
 	}
 	say_at_death(w);
-	if (w->program->open(w->settings, &l->log,
-	    w->document_root != NULL ? span_of(w->document_root) : IDEM_ABSENT,
-	    &l->app) != IDEM_OK) {
+	err = w->program->open(w->settings, &l->log, w->document_root != NULL ?
+	    span_of(w->document_root) : IDEM_ABSENT, &l->app);
+	if (err != IDEM_OK) {
+		idem_log(&l->log, IDEM_ERROR, "cannot begin: %s",
+		    idem_strerror(err));
 		(void)close(l->signal_fd);
 		return false;
 	}

@@ -62,15 +62,6 @@ end_block(struct reading *r)
 }
 
 static bool
-good_method(struct idem_span s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if ((s.p[i] < 'A' || s.p[i] > 'Z') && s.p[i] != '-')
-			return false;
-	return s.n > 0;
-}
-
-static bool
 good_methods(struct idem_span list)
 {
 	struct idem_span one;
@@ -78,7 +69,7 @@ good_methods(struct idem_span list)
 	if (span_eq(list, IDEM_LIT("*")))
 		return true;
 	while (span_next(&list, ',', &one))
-		if (!good_method(one))
+		if (!settings_is_method(one))
 			return false;
 	return true;
 }

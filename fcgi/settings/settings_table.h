@@ -67,6 +67,9 @@ IDEM_MUST_CHECK enum idem_err
 settings_value_store(struct settings *s, const struct setting *row,
     enum settings_source source, struct idem_span value);
 
+/* Case counts: "post" would protect nothing. */
+bool settings_is_method(struct idem_span s);
+
 /* What is allowed, for people. */
 void settings_allowed(const struct setting *row, struct idem_buf *out);
 

@@ -122,9 +122,8 @@ list_of(struct idem_span value, bool (*good)(struct idem_span item))
 	return true;
 }
 
-/* Methods are case-sensitive: "post" would protect nothing. */
-static bool
-good_method(struct idem_span s)
+bool
+settings_is_method(struct idem_span s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if ((s.p[i] < 'A' || s.p[i] > 'Z') && s.p[i] != '-')
@@ -142,7 +141,7 @@ not_get(struct idem_span s)
 static bool
 good_methods(struct idem_span value, enum settings_source source)
 {
-	return list_of(value, good_method) &&
+	return list_of(value, settings_is_method) &&
 	    (source >= SETTINGS_ROUTE || list_of(value, not_get));
 }
 

@@ -23,13 +23,6 @@ max_bytes(const struct idem_policy *p)
 	    p->max_body_bytes : ANSWER_MAX_BYTES;
 }
 
-static enum idem_err
-cannot_begin(const struct idem_log *log, enum idem_err err)
-{
-	idem_log(log, IDEM_ERROR, "cannot begin: %s", idem_strerror(err));
-	return err;
-}
-
 enum idem_err
 service_open(const struct settings *settings, const struct idem_log *log,
     struct idem_span document_root, void **app)
@@ -38,7 +31,7 @@ service_open(const struct settings *settings, const struct idem_log *log,
 	enum idem_err err;
 
 	if (s == NULL)
-		return cannot_begin(log, IDEM_ENOMEM);
+		return IDEM_ENOMEM;
 	s->settings = settings;
 	s->log = log;
 	s->engine = (struct idem_engine){
@@ -62,7 +55,7 @@ service_open(const struct settings *settings, const struct idem_log *log,
 	if ((err = idem_engine_init(&s->engine, max_bytes(&settings->policy)))
 	    != IDEM_OK) {
 		service_close(s);
-		return cannot_begin(log, err);
+		return err;
 	}
 	keeper_open(&s->keeper, document_root);
 	*app = s;

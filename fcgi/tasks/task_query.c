@@ -6,18 +6,6 @@
 
 #define VALUE_MAX 4096 /* bytes, decoded; longer ones fit no task */
 
-static bool
-is_utf8(struct idem_span s)
-{
-	uint32_t cp;
-	size_t n;
-
-	for (; s.n > 0; s = span_from(s, n))
-		if ((n = utf8_decode(s, &cp)) == 0)
-			return false;
-	return true;
-}
-
 /* A text that no tag can be finds nothing; with '#' it is a mistake. */
 static bool
 set_tag(struct task_query *q, struct idem_span value)
@@ -25,7 +13,7 @@ set_tag(struct task_query *q, struct idem_span value)
 	q->has_tag = true;
 	q->tag = value;
 	return value.n > 0 && span_find(value, '#') == value.n &&
-	    is_utf8(value);
+	    utf8_is_all(value);
 }
 
 static bool

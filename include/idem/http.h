@@ -147,6 +147,9 @@ idem_response_err(const struct idem_response *res);
 bool idem_fields_next(struct idem_span *lines, struct idem_span *name,
     struct idem_span *value);
 
+/* Is there a field of this name, in whatever case? */
+bool idem_response_has(const struct idem_response *res, struct idem_span name);
+
 #ifdef __cplusplus
 }
 #endif

@@ -101,3 +101,15 @@ hex_lower(const unsigned char *p, size_t n, char *out)
 		*out++ = digits[p[i] & 15];
 	}
 }
+
+bool
+utf8_is_all(struct idem_span s)
+{
+	uint32_t cp;
+	size_t n;
+
+	for (; s.n > 0; s = span_from(s, n))
+		if ((n = utf8_decode(s, &cp)) == 0)
+			return false;
+	return true;
+}

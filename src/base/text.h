@@ -50,6 +50,7 @@ parse_u64(struct idem_span s, uint64_t max, uint64_t *out);
  * U+10FFFF, cut short).
  */
 size_t utf8_decode(struct idem_span s, uint32_t *cp);
+bool utf8_is_all(struct idem_span s); /* nothing else is in s */
 /* Write cp (up to 0x10FFFF) to out; returns the length, 1 to 4. */
 size_t utf8_encode(uint32_t cp, char out[4]);
 /* Append cp, which is a Unicode scalar value. */

@@ -95,17 +95,6 @@ is_passing(unsigned status)
 	return false;
 }
 
-static bool
-has_field(const struct idem_response *res, struct idem_span wanted)
-{
-	struct idem_span lines = idem_buf_span(&res->fields), name, value;
-
-	while (idem_fields_next(&lines, &name, &value))
-		if (span_eq_nocase(name, wanted))
-			return true;
-	return false;
-}
-
 enum idem_effect
 idem_policy_effect(bool keep_5xx, enum idem_effect said,
     const struct idem_response *res)
@@ -115,7 +104,7 @@ idem_policy_effect(bool keep_5xx, enum idem_effect said,
 	if (res->status >= 500)
 		return keep_5xx ? IDEM_DONE : IDEM_NONE;
 	if (is_passing(res->status) || (res->status >= 300 &&
-	    has_field(res, IDEM_LIT("Retry-After"))))
+	    idem_response_has(res, IDEM_LIT("Retry-After"))))
 		return IDEM_NONE;
 	return IDEM_DONE;
 }

@@ -90,3 +90,14 @@ idem_fields_next(struct idem_span *lines, struct idem_span *name,
 	*lines = span_from(*lines, end + 2);
 	return true;
 }
+
+bool
+idem_response_has(const struct idem_response *res, struct idem_span wanted)
+{
+	struct idem_span lines = idem_buf_span(&res->fields), name, value;
+
+	while (idem_fields_next(&lines, &name, &value))
+		if (span_eq_nocase(name, wanted))
+			return true;
+	return false;
+}
