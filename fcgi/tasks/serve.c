@@ -73,6 +73,7 @@ answer(struct turn *t)
 	enum idem_err err;
 
 	t->call.policy = &t->settings->policy;
+	t->call.rules = t->settings->base;
 	err = idem_request_path(&t->req, t->settings->base, &s->path);
 	if (err == IDEM_ENOMEM) {
 		turn_failed(t, t->call.res, err);

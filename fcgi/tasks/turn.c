@@ -21,6 +21,7 @@ turn_problem(struct turn *t, struct idem_response *res,
 		.instance = t->call.instance,
 		.detail = detail,
 		.members = members,
+		.rules = t->call.rules,
 	};
 
 	idem_problem_write(res, problem, t->call.who, &note);

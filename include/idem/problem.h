@@ -83,6 +83,9 @@ struct idem_problem_note {
 	struct idem_span instance; /* the path, as received */
 	struct idem_span detail;   /* UTF-8 */
 	struct idem_span members;  /* more JSON members: "\"xatolar\":[...]" */
+	struct idem_span rules;    /* what stands before /idempotentlik, where
+	                            * the rules are published; absent: they are
+	                            * not, and there is no Link */
 };
 
 /*

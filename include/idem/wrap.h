@@ -97,6 +97,7 @@ struct idem_call {
 	/* Set by idem_wrap() where instance is absent. */
 	struct idem_audience who;
 	struct idem_span instance;     /* the path, for problems */
+	struct idem_span rules;        /* as in struct idem_problem_note */
 
 	struct idem_engine *engine;    /* the rest is set by idem_wrap() */
 	struct idem_span canonical;    /* of a JSON body, once it was made */

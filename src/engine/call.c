@@ -9,6 +9,7 @@ idem_call_problem(struct idem_call *call, enum idem_problem problem)
 	struct idem_problem_note note = {
 		.base = call->policy->problem_base,
 		.instance = call->instance,
+		.rules = call->rules,
 	};
 
 	idem_problem_write(call->res, problem, call->who, &note);

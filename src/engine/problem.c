@@ -9,6 +9,8 @@
 #include "idem/json.h"
 #include "idem/problem.h"
 
+#define LINK_MAX 600 /* bytes; IDEM_BASE is the long part */
+
 void
 idem_html_text(struct idem_buf *b, struct idem_span s)
 {
@@ -95,9 +97,25 @@ put_retry_after(struct idem_response *res, unsigned seconds)
 	idem_response_field(res, IDEM_LIT("Retry-After"), span_of(text));
 }
 
+/* A client does without it: one that is too long is left out. */
+static void
+put_link(struct idem_response *res, struct idem_span rules)
+{
+	char memory[LINK_MAX];
+	struct idem_buf link;
+
+	idem_buf_over(&link, memory, sizeof memory);
+	idem_buf_putc(&link, '<');
+	idem_buf_puts(&link, rules);
+	idem_buf_puts(&link, IDEM_LIT("/idempotentlik>; rel=\"describedby\""));
+	if (idem_buf_err(&link) == IDEM_OK)
+		idem_response_field(res, IDEM_LIT("Link"),
+		    idem_buf_span(&link));
+}
+
 static void
 put_fields(struct idem_response *res, const struct idem_problem_row *row,
-    struct idem_audience who)
+    struct idem_audience who, struct idem_span rules)
 {
 	idem_response_field(res, IDEM_LIT("Content-Type"), who.person ?
 	    IDEM_LIT("text/html; charset=utf-8") :
@@ -106,9 +124,8 @@ put_fields(struct idem_response *res, const struct idem_problem_row *row,
 	    idem_lang_tag(who.lang));
 	idem_response_field(res, IDEM_LIT("Cache-Control"),
 	    IDEM_LIT("no-store"));
-	if (row->of_key)
-		idem_response_field(res, IDEM_LIT("Link"),
-		    IDEM_LIT("</idempotentlik>; rel=\"describedby\""));
+	if (row->of_key && rules.p != NULL)
+		put_link(res, rules);
 	if (row->retry_after_s > 0)
 		put_retry_after(res, row->retry_after_s);
 }
@@ -123,7 +140,7 @@ idem_problem_write(struct idem_response *res, enum idem_problem problem,
 
 	idem_response_reset(res);
 	res->status = row->status;
-	put_fields(res, row, who);
+	put_fields(res, row, who, note->rules);
 	if (who.person)
 		put_page(&res->body, row, who.lang, detail);
 	else

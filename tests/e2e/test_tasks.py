@@ -352,6 +352,12 @@ class Base:
         self.assertEqual(made.field("Location"), "/api/v1" + target)
         self.assertStatus(self.get(target), 200)
 
+    def test_a_problem_points_below_the_prefix(self):
+        refused = self.post({"matn": "asos"}, "a b")
+        self.assertEqual(refused.field("Link"),
+                         '</api/v1/idempotentlik>; rel="describedby"')
+        self.assertStatus(self.get("/idempotentlik"), 200)
+
     def test_outside_the_prefix(self):
         got = self.server.send("GET", "/vazifalar").answer()
         self.assertIn(got.status, (403, 404))   # the server's own answer

@@ -205,7 +205,7 @@ head_right(void)
 
 static const struct idem_problem_note note = {
 	.base = IDEM_LIT_INIT("https://x.example/"),
-	.instance = IDEM_LIT_INIT("/v?<&>") };
+	.instance = IDEM_LIT_INIT("/v?<&>"), .rules = IDEM_LIT_INIT("") };
 
 static enum idem_err
 write_document(void)

@@ -140,7 +140,7 @@ documents(void **state)
 		const char *fields, *body;
 	} rows[] = {
 		{ IDEM_P_KEY_REUSED, IDEM_UZ,
-		    { .base = NOTE_BASE,
+		    { .base = NOTE_BASE, .rules = IDEM_LIT_INIT(""),
 		    .instance = IDEM_LIT_INIT("/vazifalar") }, 422,
 		    "Content-Type: application/problem+json\r\n"
 		    "Content-Language: uz\r\n"
@@ -157,11 +157,12 @@ documents(void **state)
 		    "\"code\":\"key-reused\"}" },
 		{ IDEM_P_IN_PROGRESS, IDEM_TR,
 		    { .base = IDEM_LIT_INIT("/idempotency/problems/"),
+		    .rules = IDEM_LIT_INIT("/api"),
 		    .instance = IDEM_LIT_INIT("/a\"\\<\xff%20\x01") }, 409,
 		    "Content-Type: application/problem+json\r\n"
 		    "Content-Language: tr\r\n"
 		    "Cache-Control: no-store\r\n"
-		    "Link: </idempotentlik>; rel=\"describedby\"\r\n"
+		    "Link: </api/idempotentlik>; rel=\"describedby\"\r\n"
 		    "Retry-After: 1\r\n",
 		    "{\"type\":\"/idempotency/problems/"
 		    "idempotentlik-jarayonda\","
@@ -188,8 +189,7 @@ documents(void **state)
 		    400,
 		    "Content-Type: application/problem+json\r\n"
 		    "Content-Language: uz\r\n"
-		    "Cache-Control: no-store\r\n"
-		    "Link: </idempotentlik>; rel=\"describedby\"\r\n",
+		    "Cache-Control: no-store\r\n",
 		    "{\"type\":\"idempotentlik-kalit\","
 		    "\"title\":\"Idempotency-Key yaroqsiz\",\"status\":400,"
 		    "\"detail\":\"Idempotency-Key — 1..255 ko'rinadigan ASCII "
@@ -222,7 +222,7 @@ a_page_for_a_person(void **state)
 {
 	struct idem_problem_note note = {
 		.base = NOTE_BASE, .instance = IDEM_LIT_INIT("/vazifalar"),
-		.members = IDEM_LIT_INIT("\"x\":1"),
+		.rules = IDEM_LIT_INIT(""), .members = IDEM_LIT_INIT("\"x\":1"),
 	};
 	struct idem_response res;
 
@@ -265,7 +265,8 @@ a_page_for_a_person(void **state)
 static void
 every_problem_fits_four_kilobytes(void **state)
 {
-	struct idem_problem_note note = { .base = NOTE_BASE };
+	struct idem_problem_note note = { .base = NOTE_BASE,
+	    .rules = IDEM_LIT_INIT("") };
 	struct idem_response res;
 
 	(void)state;
