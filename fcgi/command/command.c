@@ -33,13 +33,6 @@ line(void *arg, enum idem_level level, const char *text)
 	(void)err; /* there is nowhere else to say it */
 }
 
-static int
-usage(struct command *c, const char *what)
-{
-	idem_log(c->log, IDEM_ERROR, "%s; see idem --help", what);
-	return COMMAND_USAGE;
-}
-
 static const struct command_row *
 find(const char *name)
 {
@@ -49,6 +42,20 @@ find(const char *name)
 		if (span_eq(span_of(name), span_of(row->name)))
 			break;
 	return row;
+}
+
+/* The help that is pointed to is the command's own, once its name is known. */
+static int
+usage(struct command *c, const char *what)
+{
+	const char *name = c->options.command;
+
+	if (name == NULL || find(name) == NULL)
+		idem_log(c->log, IDEM_ERROR, "%s; see idem --help", what);
+	else
+		idem_log(c->log, IDEM_ERROR, "%s; see idem %s --help", what,
+		    name);
+	return COMMAND_USAGE;
 }
 
 /* The first option of the set, by name; NULL: the set is empty. */
@@ -70,7 +77,7 @@ fits(struct command *c, const struct command_row *row)
 
 	if (row->operand == NULL && c->options.operand != NULL) {
 		idem_log(c->log, IDEM_ERROR, "%.200s: one word too many; see "
-		    "idem --help", c->options.operand);
+		    "idem %s --help", c->options.operand, row->name);
 		return false;
 	}
 	if (c->options.operand == NULL && missing == NULL)
@@ -79,11 +86,11 @@ fits(struct command *c, const struct command_row *row)
 	    (row->options & OPT_BIT(OPT_CONFIG)) == 0)
 		spare = "setting";
 	if (spare != NULL)
-		idem_log(c->log, IDEM_ERROR, "%s takes no %s; see idem --help",
-		    row->name, spare);
+		idem_log(c->log, IDEM_ERROR, "%s takes no %s; see idem %s "
+		    "--help", row->name, spare, row->name);
 	else if (missing != NULL)
-		idem_log(c->log, IDEM_ERROR, "%s: %s is missing; see idem "
-		    "--help", row->name, missing);
+		idem_log(c->log, IDEM_ERROR, "%s: %s is missing; see idem %s "
+		    "--help", row->name, missing, row->name);
 	return spare == NULL && missing == NULL;
 }
 

@@ -96,10 +96,11 @@ sound(struct command *c)
 
 	if (!is_token(span_of(method)))
 		idem_log(c->log, IDEM_ERROR, "--method %.200s: not the name "
-		    "of a method; see idem --help", method);
+		    "of a method; see idem fingerprint --help", method);
 	else if (target[0] == '\0' || strpbrk(target, " \t\r\n") != NULL)
 		idem_log(c->log, IDEM_ERROR, "--target %.200s: a path and "
-		    "query without spaces is wanted; see idem --help", target);
+		    "query without spaces is wanted; see idem fingerprint "
+		    "--help", target);
 	else
 		return true;
 	return false;

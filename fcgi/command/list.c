@@ -111,11 +111,12 @@ read_options(struct command *c, struct list *l)
 	if (state != NULL && !print_class_named(state, &l->class))
 		idem_log(c->log, IDEM_ERROR, "--state %.200s: wanted is "
 		    "running, orphaned, done, unknown, expired or damaged; "
-		    "see idem --help", state);
+		    "see idem list --help", state);
 	else if (max != NULL && (parse_u64(span_of(max), LINES_MAX, &l->max) !=
 	    IDEM_OK || l->max == 0))
 		idem_log(c->log, IDEM_ERROR, "--max %.200s: a whole number "
-		    "from 1 to %d is wanted; see idem --help", max, LINES_MAX);
+		    "from 1 to %d is wanted; see idem list --help", max,
+		    LINES_MAX);
 	else
 		return true;
 	return false;

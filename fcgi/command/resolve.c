@@ -25,8 +25,8 @@ static bool
 complain(struct command *c, const char *option, const char *value,
     const char *why)
 {
-	idem_log(c->log, IDEM_ERROR, "%s %.200s: %s; see idem --help", option,
-	    value, why);
+	idem_log(c->log, IDEM_ERROR, "%s %.200s: %s; see idem resolve --help",
+	    option, value, why);
 	return false;
 }
 
@@ -149,8 +149,8 @@ fits(struct command *c)
 	    value[OPT_HEADER] != NULL))
 		why = "--body and --header go with --complete";
 	if (why != NULL)
-		idem_log(c->log, IDEM_ERROR, "resolve: %s; see idem --help",
-		    why);
+		idem_log(c->log, IDEM_ERROR, "resolve: %s; see idem resolve "
+		    "--help", why);
 	return why == NULL;
 }
 

@@ -193,8 +193,8 @@ limit(struct command *c, int64_t *ms)
 		return true;
 	if (parse_u64(span_of(text), SECONDS_MAX, &s) != IDEM_OK || s == 0) {
 		idem_log(c->log, IDEM_ERROR, "--max-seconds %.200s: a whole "
-		    "number from 1 to %d is wanted; see idem --help", text,
-		    SECONDS_MAX);
+		    "number from 1 to %d is wanted; see idem sweep --help",
+		    text, SECONDS_MAX);
 		return false;
 	}
 	*ms = (int64_t)s * 1000;

@@ -112,8 +112,8 @@ by_key(struct command *c, struct target *out)
 	if (idem_key_parse(span_of(c->options.value[OPT_KEY]), &key) !=
 	    IDEM_OK) {
 		idem_log(c->log, IDEM_ERROR, "--key: this is no key; wanted "
-		    "are 1 to %d visible ASCII characters; see idem --help",
-		    IDEM_KEY_MAX);
+		    "are 1 to %d visible ASCII characters; see idem %s --help",
+		    IDEM_KEY_MAX, c->options.command);
 		return COMMAND_USAGE;
 	}
 	idem_buf_init(&var, VAR_BYTES);
@@ -132,7 +132,7 @@ by_key(struct command *c, struct target *out)
 	}
 	idem_log(c->log, IDEM_ERROR, "--scope: wanted is REMOTE_USER=value, "
 	    "cookie:NAME=value, header:NAME=value, param:NAME=value or "
-	    "Authorization=value; see idem --help");
+	    "Authorization=value; see idem %s --help", c->options.command);
 	return COMMAND_USAGE;
 }
 
@@ -150,7 +150,8 @@ by_id(struct command *c, struct target *out)
 	if (hex)
 		return COMMAND_FINE;
 	idem_log(c->log, IDEM_ERROR, "--id %.200s: wanted are %d to %d hex "
-	    "digits; see idem --help", id.p, TARGET_DIGITS_MIN, TARGET_DIGITS);
+	    "digits; see idem %s --help", id.p, TARGET_DIGITS_MIN,
+	    TARGET_DIGITS, c->options.command);
 	return COMMAND_USAGE;
 }
 
@@ -162,10 +163,12 @@ target_read(struct command *c, struct target *out)
 	*out = (struct target){ .n = 0 };
 	if ((value[OPT_KEY] == NULL) == (value[OPT_ID] == NULL))
 		idem_log(c->log, IDEM_ERROR, "%s: one of --key and --id is "
-		    "wanted; see idem --help", c->options.command);
+		    "wanted; see idem %s --help", c->options.command,
+		    c->options.command);
 	else if (value[OPT_ID] != NULL && value[OPT_SCOPE] != NULL)
 		idem_log(c->log, IDEM_ERROR, "%s: --scope goes with --key; "
-		    "see idem --help", c->options.command);
+		    "see idem %s --help", c->options.command,
+		    c->options.command);
 	else
 		return value[OPT_ID] != NULL ? by_id(c, out) : by_key(c, out);
 	return COMMAND_USAGE;

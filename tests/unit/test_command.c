@@ -18,90 +18,105 @@ usage_errors(void **state)
 	static const struct {
 		const char *words[COMMAND_WORDS];
 		const char *err;
+		const char *help; /* of this command; NULL: of all */
 	} rows[] = {
-		{ { NULL }, "the name of a command is missing" },
-		{ { "swep" }, "swep: no such command" },
-		{ { "" }, ": no such command" },
-		{ { "lis" }, "lis: no such command" },
-		{ { "list", "--id", "00000000" }, "--id: no such option" },
+		{ { NULL }, "the name of a command is missing", NULL },
+		{ { "swep" }, "swep: no such command", NULL },
+		{ { "" }, ": no such command", NULL },
+		{ { "lis" }, "lis: no such command", NULL },
+		{ { "list", "--id", "00000000" }, "--id: no such option",
+		    "list" },
 		{ { "show", "--store", "/x" },
-		    "show: one of --key and --id is wanted" },
+		    "show: one of --key and --id is wanted", "show" },
 		{ { "show", "--store", "/x", "--key", "a", "--id",
-		    "00000000" }, "show: one of --key and --id is wanted" },
+		    "00000000" }, "show: one of --key and --id is wanted",
+		    "show" },
 		{ { "show", "--store", "/x", "--scope", "REMOTE_USER=a",
-		    "--id", "00000000" }, "show: --scope goes with --key" },
+		    "--id", "00000000" }, "show: --scope goes with --key",
+		    "show" },
 		{ { "show", "--store", "/x", "--id", "0123456" },
-		    "--id 0123456: wanted are 8 to 64 hex digits" },
+		    "--id 0123456: wanted are 8 to 64 hex digits", "show" },
 		{ { "show", "--store", "/x", "--id", "0123456g" },
-		    "--id 0123456g: wanted are 8 to 64 hex digits" },
+		    "--id 0123456g: wanted are 8 to 64 hex digits", "show" },
 		{ { "show", "--store", "/x", "--key", "secret key" },
 		    "--key: this is no key; wanted are 1 to 255 visible "
-		    "ASCII characters" },
-		{ { "show", "--body=x" }, "--body takes no value" },
+		    "ASCII characters", "show" },
+		{ { "show", "--body=x" }, "--body takes no value", "show" },
 		{ { "resolve", "--body" },
-		    "--body: its value FILE is missing" },
+		    "--body: its value FILE is missing", "resolve" },
 		{ { "resolve", "--store", "/x", "--id", "00000000" },
-		    "resolve: one of --release and --complete is wanted" },
+		    "resolve: one of --release and --complete is wanted",
+		    "resolve" },
 		{ { "resolve", "--store", "/x", "--id", "00000000",
 		    "--release", "--complete", "200" },
-		    "resolve: one of --release and --complete is wanted" },
+		    "resolve: one of --release and --complete is wanted",
+		    "resolve" },
 		{ { "resolve", "--store", "/x", "--id", "00000000",
 		    "--release", "--body", "/x" },
-		    "resolve: --body and --header go with --complete" },
+		    "resolve: --body and --header go with --complete",
+		    "resolve" },
 		{ { "list", "--store", "/x", "--state", "held" },
 		    "--state held: wanted is running, orphaned, done, "
-		    "unknown, expired or damaged" },
+		    "unknown, expired or damaged", "list" },
 		{ { "list", "--store", "/x", "--max", "0" },
-		    "--max 0: a whole number from 1 to 1000000 is wanted" },
-		{ { "--frob" }, "--frob: no such option" },
-		{ { "sweep", "-q" }, "-q: no such option" },
-		{ { "sweep", "--" }, "--: no such option" },
+		    "--max 0: a whole number from 1 to 1000000 is wanted",
+		    "list" },
+		{ { "--frob" }, "--frob: no such option", NULL },
+		{ { "sweep", "-q" }, "-q: no such option", "sweep" },
+		{ { "sweep", "--" }, "--: no such option", "sweep" },
 		{ { "sweep", "--max-second=1" },
-		    "--max-second=1: no such option" },
-		{ { "sweep", "now" }, "now: one word too many" },
-		{ { "sweep", "now", "then" }, "then: one word too many" },
-		{ { "copy", "/x", "/y" }, "/y: one word too many" },
-		{ { "copy", "--store", "/x" }, "copy: DIR is missing" },
-		{ { "copy", "/x", "--max", "1" }, "--max: no such option" },
-		{ { "sweep", "--compact" }, "--compact: no such option" },
-		{ { "--json=1", "sweep" }, "--json takes no value" },
+		    "--max-second=1: no such option", "sweep" },
+		{ { "sweep", "now" }, "now: one word too many", "sweep" },
+		{ { "sweep", "now", "then" }, "then: one word too many",
+		    "sweep" },
+		{ { "copy", "/x", "/y" }, "/y: one word too many", "copy" },
+		{ { "copy", "--store", "/x" }, "copy: DIR is missing", "copy" },
+		{ { "copy", "/x", "--max", "1" }, "--max: no such option",
+		    "copy" },
+		{ { "sweep", "--compact" }, "--compact: no such option",
+		    "sweep" },
+		{ { "--json=1", "sweep" }, "--json takes no value", NULL },
 		{ { "sweep", "--max-seconds" },
-		    "--max-seconds: its value N is missing" },
-		{ { "sweep", "--store" }, "--store: its value DIR is missing" },
+		    "--max-seconds: its value N is missing", "sweep" },
+		{ { "sweep", "--store" }, "--store: its value DIR is missing",
+		    "sweep" },
 		{ { "sweep", "--method", "POST" },
-		    "sweep takes no --method" },
-		{ { "stats", "--quiet" }, "stats takes no --quiet" },
-		{ { "stats", "--version" }, "stats takes no --version" },
+		    "sweep takes no --method", "sweep" },
+		{ { "stats", "--quiet" }, "stats takes no --quiet", "stats" },
+		{ { "stats", "--version" }, "stats takes no --version",
+		    "stats" },
 		{ { "canonical", "--store", "/x" },
-		    "canonical takes no --store" },
+		    "canonical takes no --store", "canonical" },
 		{ { "canonical", "--max-keys", "7" },
-		    "canonical takes no setting" },
-		{ { "fingerprint" }, "fingerprint: --method is missing" },
+		    "canonical takes no setting", "canonical" },
+		{ { "fingerprint" }, "fingerprint: --method is missing",
+		    "fingerprint" },
 		{ { "fingerprint", "--method", "POST" },
-		    "fingerprint: --target is missing" },
+		    "fingerprint: --target is missing", "fingerprint" },
 		{ { "fingerprint", "--method", "A B", "--target", "/" },
-		    "--method A B: not the name of a method" },
+		    "--method A B: not the name of a method", "fingerprint" },
 		{ { "fingerprint", "--method", "", "--target", "/" },
-		    "--method : not the name of a method" },
+		    "--method : not the name of a method", "fingerprint" },
 		{ { "fingerprint", "--method", "POST", "--target", "" },
-		    "--target : a path and query without spaces is wanted" },
+		    "--target : a path and query without spaces is wanted",
+		    "fingerprint" },
 		{ { "fingerprint", "--method", "POST", "--target", "/a b" },
 		    "--target /a b: a path and query without spaces is "
-		    "wanted" },
+		    "wanted", "fingerprint" },
 		{ { "sweep", "--store", "/x", "--max-seconds", "0" },
 		    "--max-seconds 0: a whole number from 1 to 86400 is "
-		    "wanted" },
+		    "wanted", "sweep" },
 		{ { "sweep", "--store", "/x", "--max-seconds", "86401" },
 		    "--max-seconds 86401: a whole number from 1 to 86400 is "
-		    "wanted" },
+		    "wanted", "sweep" },
 		{ { "sweep", "--store", "/x", "--max-seconds", "1.5" },
 		    "--max-seconds 1.5: a whole number from 1 to 86400 is "
-		    "wanted" },
+		    "wanted", "sweep" },
 		{ { "sweep", "--store", "/x", "--max-seconds", "" },
 		    "--max-seconds : a whole number from 1 to 86400 is "
-		    "wanted" },
+		    "wanted", "sweep" },
 		{ { "--check-config", "--json" }, "--check-config goes with "
-		    "--config, --store and settings only" },
+		    "--config, --store and settings only", NULL },
 	};
 
 	(void)state;
@@ -109,7 +124,9 @@ usage_errors(void **state)
 		char err[300];
 
 		assert_int_equal(text_format(err, sizeof err,
-		    "idem: %s; see idem --help\n", rows[i].err), IDEM_OK);
+		    "idem: %s; see idem %s%s--help\n", rows[i].err,
+		    rows[i].help != NULL ? rows[i].help : "",
+		    rows[i].help != NULL ? " " : ""), IDEM_OK);
 		command_expect(rows[i].words, "", 2, "", err);
 	}
 }
@@ -128,7 +145,7 @@ scopes_that_are_none(void **state)
 		    "--scope", scopes[i]), "", 2, "", "idem: --scope: wanted "
 		    "is REMOTE_USER=value, cookie:NAME=value, "
 		    "header:NAME=value, param:NAME=value or "
-		    "Authorization=value; see idem --help\n");
+		    "Authorization=value; see idem show --help\n");
 }
 
 /* "--scope" names a record there, and is a setting elsewhere. */

@@ -456,20 +456,21 @@ what_is_not_resolved(void **state)
 		    "--body -: an answer with status 204 has none" },
 		{ { "resolve", "--complete", "199", "--id", C8 }, 2,
 		    "--complete 199: a status from 200 to 599 is wanted; see "
-		    "idem --help" },
+		    "idem resolve --help" },
 		{ { "resolve", "--complete", "600", "--id", C8 }, 2,
 		    "--complete 600: a status from 200 to 599 is wanted; see "
-		    "idem --help" },
+		    "idem resolve --help" },
 		{ { "resolve", "--complete", "200", "--id", C8, "--header",
 		    "Set-Cookie: a" }, 2, "--header Set-Cookie: a: a replay "
 		    "does not carry this one; IDEM_KEEP_HEADERS names more; "
-		    "see idem --help" },
+		    "see idem resolve --help" },
 		{ { "resolve", "--complete", "200", "--id", C8, "--header",
 		    "Link" }, 2, "--header Link: 'Name: value' is wanted; see "
-		    "idem --help" },
+		    "idem resolve --help" },
 		{ { "resolve", "--complete", "200", "--id", C8, "--header",
 		    "Link: a\nb" }, 2, "--header Link: a?b: a line end in it, "
-		    "or all of them are too long; see idem --help" },
+		    "or all of them are too long; see idem resolve "
+		    "--help" },
 	};
 	struct kit k;
 
