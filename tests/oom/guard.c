@@ -148,13 +148,15 @@ end(void)
 	guard_close(guard);
 }
 
-/* A store that could not be opened is tried again with the next request. */
+/* A store that could not be opened is told of, and tried again with the next
+ * request; that it cannot begin at all is the worker's to say. */
 static void
 opened_right(void)
 {
 	static const struct asked one = { .uri = "/pay", .key = "k",
 		.body = "a=1" };
 
+	must(guard->keeper.store != NULL || oom_logged().n > 0);
 	guard->keeper.tried_ms = 0;
 	asked_serve(&one, guard_serve, guard);
 	must(asked_status() == 201);
@@ -173,8 +175,8 @@ opened_right(void)
 
 static const struct scenario scenarios[] = {
 	{ .name = "guard, begin", .make = make_settings, .run = begin, .right =
-	    opened_right, .end = end, .logs = true, .with = &(const struct
-	    errand_row){ .fastcgi = true } },
+	    opened_right, .end = end, .with = &(const struct errand_row){
+	    .fastcgi = true } },
 	ASK("a new key", .ask = PAY, .status = 201, .text = BACKEND_BODY, .ran
 	    = 1),
 	ASK("a replay", .before = PAY, .ask = PAY, .status = 201, .text =
