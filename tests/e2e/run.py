@@ -18,6 +18,10 @@ import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../proof"))
+
+import proof                # noqa: E402
+
 # For one class; then it is stopped and has failed.
 SECONDS = 300 * int(os.environ.get("IDEM_SLOW", "1"))
 
@@ -81,7 +85,7 @@ def report(result):
     sys.stdout.flush()
 
 
-def main():
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-j", type=int, default=2)
     parser.add_argument("--shuffle", action="store_true")
@@ -89,7 +93,10 @@ def main():
     parser.add_argument("--times", type=int, default=1, metavar="N")
     parser.add_argument("--name", default="e2e", help="of the last line")
     parser.add_argument("patterns", nargs="*")
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def main(args):
     sys.path.insert(0, HERE)
     classes = chosen(args.patterns)
     if not classes:
@@ -109,10 +116,12 @@ def main():
             passed += result["passed"]
             failed += result["failed"]
             skipped += len(result["skipped"])
+            proof.reached("%d passed, %d failed" % (passed, failed))
     print("%s: %d passed, %d failed%s" % (
         args.name, passed, failed, ", %d skipped" % skipped if skipped else ""))
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ARGS = arguments()
+    sys.exit(proof.run(ARGS.name, lambda: main(ARGS)))

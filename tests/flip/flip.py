@@ -182,6 +182,7 @@ def bulk(folder, total):
             raise SystemExit("flip: %d %s" % (
                 done.returncode, done.stderr.decode()))
         at += n
+        proof.reached("{:,} damaged files".format(at))
 
 
 class Shown:
@@ -307,12 +308,10 @@ def rows(total, shown, prefixes, cut):
 
 
 def main():
-    print("flip: SEED=%d ROUNDS=%d" % (SEED, ROUNDS))
-    sys.stdout.flush()
-    folder = tempfile.mkdtemp(
-        prefix="idem-flip-", dir="/dev/shm" if os.path.isdir("/dev/shm")
-        else None)
+    proof.begin("flip", SEED=SEED, ROUNDS=ROUNDS, SECONDS=SECONDS)
+    folder = tempfile.mkdtemp(prefix="flip-", dir=proof.memory())
     total = {}
+    proof.reached("no damaged file")
     try:
         good = Store(folder, "good")
         kept = make(good)
@@ -324,6 +323,7 @@ def main():
             shown.one(n % KINDS + KINDS * (SEED % 8192 + n // KINDS * 101))
     finally:
         if any(sums["bad"] for sums in total.values()):
+            proof.keep(folder)
             print("flip: one of these again: %s/tests/flip %s %d NUMBER 1"
                   % (BUILD, folder, SEED))
         else:
@@ -340,4 +340,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(proof.run("flip", main))

@@ -45,6 +45,10 @@ $(BUILD)/san/test_fuzz: $(BUILD)/san/o/tests/unit/test_fuzz.o \
 	@$(CC) $(SAN) -o $@ $^ $(LIBS) -lcmocka
 
 TARGETS    ?= $(fuzz_all)
+ifneq ($(filter fuzz% test,$(MAKECMDGOALS)),)
+$(foreach t,$(or $(strip $(TARGETS)),""),$(if $(filter $(t),$(fuzz_all)),,\
+	$(error TARGETS=$(t): there is no such target; there are: $(fuzz_all))))
+endif
 fuzz_files := $(addprefix $(fuzz)/,$(TARGETS))
 fuzz_run    = BUILD='$(BUILD)' $(PYTHON) tests/fuzz/run.py
 .PHONY: fuzz fuzz-short fuzz-merge fuzz-mutants fuzz-files

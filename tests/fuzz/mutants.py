@@ -293,4 +293,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(proof.run("fuzz-mutants", main))

@@ -61,7 +61,6 @@ class Run:
     def __init__(self, target, kind, seconds, seed):
         self.target, self.kind = target, kind
         self.seconds, self.seed = seconds, seed
-        self.process = None
         self.prefix = os.path.join(FUZZ, "found", target + "-")
         self.log = os.path.join(FUZZ, "log", target)
         self.executions = 0
@@ -89,10 +88,10 @@ class Run:
         for folder in ("found", "log"):
             os.makedirs(os.path.join(FUZZ, folder), exist_ok=True)
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
+            process = subprocess.Popen(
                 self.command(), stdin=subprocess.DEVNULL, stdout=log,
                 stderr=log, env=environment())
-            self.status, self.cpu_s = wait_for(self.process)
+            self.status, self.cpu_s = wait_for(process)
         self.took_s = time.monotonic() - began
         with open(self.log, encoding="utf-8", errors="replace") as log:
             text = log.read()
@@ -135,20 +134,15 @@ def run_all(runs, njobs):
             run.run()
             with lock:
                 run.report()
+                proof.reached("%d of %d targets" % (
+                    sum(r.status is not None for r in runs), len(runs)))
 
     threads = [threading.Thread(target=work, daemon=True)
                for _ in range(min(njobs, len(runs)))]
     for thread in threads:
         thread.start()
-    try:
-        for thread in threads:
-            thread.join()
-    except KeyboardInterrupt:
-        waiting.clear()
-        for run in runs:
-            if run.process is not None and run.process.poll() is None:
-                run.process.terminate()
-        raise
+    for thread in threads:
+        thread.join()
 
 
 def write_rows(runs, kind):
@@ -173,13 +167,13 @@ def write_rows(runs, kind):
 
 def fuzz(kind, targets):
     seconds = proof.number("SECONDS", DEFAULT_SECONDS[kind])
-    if seconds == 0:        # libFuzzer takes that for no end at all
-        sys.exit("SECONDS=0 is too short: at least 1")
     seed = proof.seed()
-    print("fuzz: SEED=%d SECONDS=%d" % (seed, seconds), flush=True)
+    njobs = proof.number("NJOBS", 2)
+    proof.begin("fuzz", SEED=seed, SECONDS=seconds)
     runs = [Run(target, kind, seconds, seed + i)
             for i, target in enumerate(targets)]
-    run_all(runs, max(1, proof.number("NJOBS", 2)))
+    proof.reached("none of %d targets" % len(runs))
+    run_all(runs, njobs)
     write_rows(runs, kind)
     failed = sum(not run.good() for run in runs)
     return proof.end("fuzz", len(runs) - failed, failed)
@@ -247,4 +241,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(proof.run("fuzz", main))

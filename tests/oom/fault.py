@@ -4,6 +4,8 @@ import mmap
 import os
 import struct
 
+import proof
+
 COUNT, ONE, FROM = 0, 1, 2
 NAMES = ("none", "alone", "and all after it")
 LAYOUT = struct.Struct("=IIQQQqII")
@@ -71,6 +73,8 @@ class Tally:
         self.passed += tries - bad
         self.failed += bad
         self.absorbed += absorbed
+        proof.reached("{:,} failed allocations in programs".format(
+            self.faults))
         print("  %-44s %4d allocations, %5d tries, %4d absorbed%s" % (
             name, count, tries, absorbed, "  FAILED" if bad else ""),
               flush=True)

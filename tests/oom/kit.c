@@ -343,14 +343,13 @@ main(int argc, char **argv)
 	seed = number_of(getenv("SEED"), (uint64_t)time(NULL) % 1000000);
 	only_n = argc > 2 ? number_of(argv[2], 0) : 0;
 	(void)setenv("TMPDIR", access("/dev/shm", W_OK) == 0 ? "/dev/shm" :
-	    "/tmp", 1);
+	    "/tmp", 0);
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	fault->trace = only_n != 0;
 	if (fault->trace)
 		(void)backtrace(frames, 1);
 	at = mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	printf("oom: seed %llu\n", (unsigned long long)seed);
 	for (size_t p = 0; p < COUNT(parts); p++)
 		for (size_t i = 0; i < parts[p]->n; i++)
 			if (argc < 2 || strstr(parts[p]->scenarios[i].name,

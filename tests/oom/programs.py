@@ -15,6 +15,7 @@ from harness.php import PHP_CGI, Fpm, Shop
 from harness.site import Site, WORKER
 
 from fault import COUNT, FROM, Fault
+import proof
 
 JSON = ("Content-Type", "application/json")
 FORM = ("Content-Type", "application/x-www-form-urlencoded")
@@ -44,8 +45,7 @@ class Place:
     as it was before each try."""
 
     def __init__(self, program, settings=None, site_class=Site):
-        under = "/dev/shm" if os.access("/dev/shm", os.W_OK) else "/tmp"
-        self.dir = tempfile.mkdtemp(prefix="idem-oom-", dir=under)
+        self.dir = tempfile.mkdtemp(prefix="oom-", dir=proof.memory())
         os.chown(self.dir, WORKER.pw_uid, WORKER.pw_gid)
         os.chmod(self.dir, 0o755)
         self.site = (site_class(settings) if site_class is Shop

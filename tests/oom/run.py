@@ -24,7 +24,7 @@ def units():
     """The counts of the units' own program: passed, failed, scenarios,
     absorbed, faults."""
     counts = os.path.join(BUILD, "oom.counts")
-    env = dict(os.environ, OOM_COUNTS=counts)
+    env = dict(os.environ, OOM_COUNTS=counts, TMPDIR=proof.memory())
     subprocess.run([os.path.join(BUILD, "san/oom")], env=env, check=False)
     with open(counts, encoding="ascii") as file:
         return [int(n) for n in file.read().split()]
@@ -41,8 +41,11 @@ def main():
     short = sys.argv[1:] == ["short"]
     if short and not os.environ.get("ROUNDS"):
         os.environ["ROUNDS"] = SHORT_ROUNDS
-    os.environ["SEED"] = str(proof.seed())
-    tally = Tally(proof.number("ROUNDS", 0), int(os.environ["SEED"]))
+    rounds, seed = proof.number("ROUNDS", 0, least=0), proof.seed()
+    os.environ["SEED"] = str(seed)
+    proof.begin("oom", SEED=seed, ROUNDS=rounds)
+    tally = Tally(rounds, seed)
+    proof.reached("the scenarios of the units")
     passed, failed, nscenarios, nabsorbed, nfaults = units()
     programs.everything(tally)
     workers.everything(tally)
@@ -62,4 +65,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(proof.run("oom", main))

@@ -61,11 +61,10 @@ class Trouble(Exception):
 def scratch():
     """A folder in memory where there is some: nothing here rests on a real
     disk.  Kept where keep() was called on it."""
-    shm = "/dev/shm"
-    where = None
-    if os.access(shm, os.W_OK) and shutil.disk_usage(shm).free > 300 << 20:
-        where = shm
-    folder = Folder(tempfile.mkdtemp(prefix="idem-powercut.", dir=where))
+    where = proof.memory()
+    if shutil.disk_usage(where).free < 300 << 20:
+        where = proof.scratch()
+    folder = Folder(tempfile.mkdtemp(prefix="powercut.", dir=where))
     try:
         yield folder
     finally:
@@ -78,6 +77,7 @@ class Folder(str):
 
     def keep(self):
         self.kept = True
+        proof.keep(self)
 
 
 def recorded(log, directory, **settings):
@@ -182,6 +182,7 @@ def one(kind, seed, ndisks, total, rounds):
         total.update(figures)
         total.update(killed=killed, loads=1)
         write_row(total, rounds)
+        proof.reached("{states:,} disks of {loads} loads".format(**total))
         print("%s, seed %d: %d disks of %d cuts, %d answers had left, %d "
               "killed; %d refused, %d lost something, %d otherwise wrong" % (
                   kind.name, seed, figures["states"], figures["cuts"],
@@ -196,6 +197,7 @@ def prove_the_check(seed):
     """How many of the broken stores were not found out."""
     missed = 0
     for kind in BROKEN:
+        proof.reached("loads that are broken on purpose")
         with scratch() as folder:
             record(folder, kind, seed)
             lost = rebuild(folder, seed, BROKEN_DISKS, True)[0]["lost"]
@@ -225,7 +227,7 @@ def main():
     short = "--short" in sys.argv[1:]
     rounds = proof.number("ROUNDS", SHORT_ROUNDS if short else LONG_ROUNDS)
     seed = proof.seed()
-    print("powercut: SEED=%d, %d disks" % (seed, rounds), flush=True)
+    proof.begin("powercut", SEED=seed, ROUNDS=rounds)
     total = collections.Counter()
     failed = prove_the_check(seed)
     nloads = max(len(KINDS), -(-rounds // DISKS_OF_A_LOAD))
@@ -241,9 +243,13 @@ def main():
                      len(BROKEN) - failed, failed)
 
 
-if __name__ == "__main__":
+def powercut():
     try:
-        sys.exit(main())
+        return main()
     except Trouble as trouble:
         print("powercut: %s" % trouble)
-        sys.exit(proof.end("powercut", 0, 1))
+        return proof.end("powercut", 0, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(proof.run("powercut", powercut))

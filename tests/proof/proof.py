@@ -1,25 +1,35 @@
 """What the proofs share: the numbers of a run, the rows that it leaves for the
-table of what was broken (table.py), and the line at its end."""
+table of what was broken (table.py), the line at its end, and an end that
+leaves nothing behind (clean.py)."""
 import os
 import random
+import re
 import sys
+
+from clean import begin, keep, memory, reached, run, scratch  # noqa: F401
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD") or "build")
 ROWS = os.path.join(BUILD, "proof")
+MOST = {"ROUNDS": 10 ** 9, "SECONDS": 10 ** 7, "SEED": 2 ** 31 - 1,
+        "NJOBS": 1000}
 
 
-def number(name, default):
-    """ROUNDS or another one; make exports it empty where nobody gave it."""
+def number(name, default, least=1):
+    """ROUNDS or another one; make exports it empty where nobody gave it.  Each
+    program of the proofs takes the largest."""
     text = os.environ.get(name) or str(default)
-    if not text.isdigit():
-        sys.exit("%s=%s is no whole number" % (name, text))
+    if not re.fullmatch("[0-9]{1,12}", text) or not (
+            least <= int(text) <= MOST[name]):
+        sys.stderr.write("%s=%s: it must be a whole number from %d to %d\n" % (
+            name, text, least, MOST[name]))
+        sys.exit(2)
     return int(text)
 
 
 def seed():
-    """SEED, or one that is drawn; below 2 to the 31 each program takes it."""
-    return number("SEED", random.SystemRandom().randrange(1, 1 << 31))
+    """SEED, or one that is drawn."""
+    return number("SEED", random.SystemRandom().randint(1, MOST["SEED"]))
 
 
 def write_rows(name, rows):

@@ -86,9 +86,11 @@ class Soak:
         for server in (self.apache, self.lighttpd):
             server.stop()
         self.lighttpd.backend.stop()
-        if "KEEP_SITE" not in os.environ:
-            self.site.remove()
-            self.apache_site.remove()
+        for site in (self.site, self.apache_site):
+            if "KEEP_SITE" in os.environ:
+                proof.keep(site.dir)
+            else:
+                site.remove()
 
     def workers(self):
         """(those on the socket, those of mod_fcgid)"""
@@ -138,14 +140,15 @@ def attackers(soak):
 def main():
     seconds = proof.number("SECONDS", 600)
     seed = proof.seed()
-    print("soak: SEED=%d SECONDS=%d" % (seed, seconds))
-    sys.stdout.flush()
+    proof.begin("soak", SEED=seed, SECONDS=seconds)
     with Soak(seed) as soak:
         run = judge.Run(soak, seconds)
+        proof.reached("before its load")
         soak.make_long_tasks()
         soak.load(WARM_UP, seed + 1, 0)
         run.before()
         memory = watch.Memory(soak.programs())
+        proof.reached("under load")
         beside = attackers(soak)
         sweeps = Sweeps(soak)
         for thread in [memory, sweeps] + beside:
@@ -160,4 +163,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(proof.run("soak", main))

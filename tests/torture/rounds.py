@@ -43,7 +43,8 @@ class Round:
                 maker.start()
             came = mischief.wait_for_kills(
                 makers[0], nkills, 10 + nkills * KILL_SECONDS,
-                lambda: self.crowd.errors)
+                lambda: self.tally.come(makers[0].nkills) or
+                self.crowd.errors)
             for maker in makers:
                 maker.stop()
         self.tally.check(came or self.crowd.errors,

@@ -12,7 +12,6 @@ PHASES=guard,tasks runs some of the phases only.
 """
 import os
 import random
-import signal
 import sys
 import threading
 import time
@@ -35,7 +34,7 @@ SHOWN = 30              # faults
 
 class Tally:
     def __init__(self):
-        self.npassed = self.nfailed = 0
+        self.npassed = self.nfailed = self.nkills = 0
         self.lock = threading.Lock()
 
     def check(self, right, what):
@@ -51,8 +50,13 @@ class Tally:
             if self.nfailed <= SHOWN:
                 print("WRONG %s" % what, flush=True)
 
-    @staticmethod
-    def say(r):
+    def come(self, nkills):
+        """So many in the round that goes on."""
+        proof.reached("%s kills of workers" % format(
+            self.nkills + nkills, ","))
+
+    def say(self, r):
+        self.nkills += r.counts["kills of workers"]
         print("%s: %s" % (r.seed, ", ".join(
             "%d %s" % (n, name) for name, n in sorted(r.counts.items()))),
               flush=True)
@@ -134,8 +138,7 @@ def main():
         return proof.end("torture", 0, 0)
     nkills = proof.number("ROUNDS", 10000)
     seed = proof.seed()
-    print("torture: SEED=%d ROUNDS=%d" % (seed, nkills), flush=True)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    proof.begin("torture", SEED=seed, ROUNDS=nkills)
     tally, began = Tally(), time.monotonic()
     phases = run_all(seed, nkills, tally)
     proof.write_rows("torture", (row(phase, nkills, tally.nfailed)
@@ -147,4 +150,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(proof.run("torture", main))

@@ -2,6 +2,10 @@
 # Runs the crowd of threads and the tests that bear it under ThreadSanitizer,
 # which must first see a race that is planted.
 # usage: run.sh CROWD TEST...
+test "${ROUNDS:=2000}" -ge 1 2>/dev/null && test "$ROUNDS" -le 10000 || {
+	echo "ROUNDS=$ROUNDS: it must be a whole number from 1 to 10000" >&2
+	exit 2
+}
 crowd=$1
 shift
 passed=0 failed=0
@@ -22,7 +26,7 @@ export TSAN_OPTIONS='halt_on_error=0 exitcode=66 report_thread_leaks=0'
 out=$(tame "$crowd" planted 2>&1)
 test $? -eq 66 && printf '%s' "$out" | grep -q 'data race .*write_unordered'
 judge 'a planted race is seen' $?
-out=$(tame "$crowd" ${ROUNDS:-2000} 2>&1)
+out=$(tame "$crowd" "$ROUNDS" 2>&1)
 judge 'threads in place of processes' $?
 lines=$(printf '%s\n' "$out" | grep '^[0-9]* died')
 printf '%s\n' "$lines"

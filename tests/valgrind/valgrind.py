@@ -52,6 +52,7 @@ NOT_HERE = (
     ("test_process.Supervisor.test_sighup_replaces_all_and_loses_nothing",
      "the program that a process runs is valgrind"),
     ("test_make.Experiment.", "its clients wait for 200 ms and no longer"),
+    ("test_make_interrupt.", "it interrupts other builds of the programs"),
 )
 # How a process is ended by somebody, or by a file that was cut under it; not by
 # a fault of its own.
@@ -230,6 +231,7 @@ def run_all(jobs, anew):
         done = None if anew else part.before(files)
         if done:
             say("%-44s %3d before" % (part.name, done["ran"]))
+        proof.reached("%s is the last part begun" % part.name)
         return done or function(part, *args)
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -274,4 +276,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(proof.run("valgrind", main))

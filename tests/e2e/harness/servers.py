@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 
+from clean import shared_memory
+
 from . import fcgi, http, proc
 from .site import ROOT, free_port
 
@@ -105,8 +107,11 @@ class Server:
         process group is the server's own; Apache's children would outlive
         their parent."""
         if self.process is not None and self.process.poll() is None:
+            segments = shared_memory([self.process.pid])
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+            for path in filter(os.path.exists, segments):
+                os.unlink(path)
         proc.end(proc.running(self.site.program))
 
     # --- requests ---------------------------------------------------------

@@ -10,6 +10,8 @@ import subprocess
 import tempfile
 import threading
 
+from clean import DISK, scratch
+
 from . import proc
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
@@ -52,11 +54,12 @@ def shipped_settings():
 
 
 class Site:
-    under = "/tmp"
+    under = DISK
 
     def __init__(self, settings=None, program="tasks.fcgi", base=""):
         # Short: a unix socket's path ends at 107 bytes.
-        self.dir = tempfile.mkdtemp(prefix="idem-", dir=self.under)
+        self.dir = tempfile.mkdtemp(prefix="idem-",
+                                    dir=scratch(self.under))
         atexit.register(self.remove)    # after the end of its servers
         os.chmod(self.dir, 0o755)
         for name in ("bin", "www", "run", "log"):
