@@ -108,7 +108,7 @@ def write_row(total):
         "nothing: which lines the tests run",
         "%d of %d lines of src/, %d of %d of fcgi/" % (
             src.ran, src.all, fcgi.ran, fcgi.all),
-        "%.1f %% and %.1f %% ran; no line is left out of the count" % (
+        "%.1f %% and %.1f %% ran | no line is left out of the count" % (
             src.percent, fcgi.percent),
         "make coverage")])
 

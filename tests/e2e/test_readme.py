@@ -13,6 +13,8 @@ from harness.case import ServerCase
 from harness.servers import Lighttpd
 from harness.site import ROOT
 
+import table    # of tests/proof, which the harness knows
+
 HEAD = ["| setting | default | for | what it says |", "|---|---|---|---|"]
 # What each program needs before it says anything.
 PROGRAMS = {"tasks.fcgi": [],
@@ -86,6 +88,19 @@ class Table(unittest.TestCase):
         rows = subprocess.run([sys.executable, tool, "print"], check=True,
                               capture_output=True, text=True).stdout
         self.assertIn("\n\n" + rows + "\n", readme())
+        for line in rows.splitlines()[2:]:
+            cells = line.strip("|").split("|")
+            self.assertEqual(len(cells), 4, line)
+            self.assertLessEqual(max(map(len, cells)), 122, line)
+            self.assertRegex(cells[3], "^ `make [a-z]+[^`]*` $")
+
+    def test_a_row_that_is_too_long_is_refused(self):
+        """And what only docs/proof.tsv tells is not shown."""
+        self.assertEqual(table.shown("1 store | 2 of them"), "1 store")
+        self.assertEqual(table.shown("x" * 120), "x" * 120)
+        for cell in ("x" * 121, "", " | more", "a | b | c", "a|b"):
+            with self.assertRaises(SystemExit):
+                table.shown(cell)
 
 
 class Commands(ServerCase):

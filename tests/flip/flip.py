@@ -286,13 +286,13 @@ def rows(total, shown, prefixes, cut):
     s = {name: sum(v[name] for v in damages.values()) for name in COUNTS}
     yield ("data.mdb: bits flipped, pages zeroed, swapped or put back as they "
            "were earlier, the file cut short",
-           "{n:,} damaged stores: {right:,} answered everything right, "
+           "{n:,} damaged stores | {right:,} answered everything right, "
            "{refused:,} answered 503 where they could not, {died:,} ended the "
            "process with a line; {more:,} questions to the real programs"
            .format(more=shown.n, **s),
-           "{wrong}; {keys:,} keys in {again:,} stores where a page that looks "
-           "whole had lost them, so that they count as new (LMDB's pages have "
-           "no checksum): {told:,} of these stores after an error line, "
+           "{wrong}; {keys:,} keys in {again:,} stores, which then count as "
+           "new | a page that looks whole had lost them (LMDB's pages have no "
+           "checksum): {told:,} of these stores after an error line, "
            "{found:,} more told by idem check; {hung:,} processes hung until "
            "ended".format(wrong="%d wrong answers" % s["bad"] if s["bad"]
                           else "no wrong answer", **s))

@@ -217,7 +217,7 @@ def write_row(total, rounds):
     row = ["power cut, at every write, flush and answer of a load: unflushed"
            " sectors, sizes and names kept, dropped or torn",
            "{states:,} disks rebuilt from {cuts:,} points of {loads} loads;"
-           " {answers:,} answers had left, {killed} workers were killed;"
+           " {answers:,} answers had left | {killed} workers were killed;"
            " {retried:,} requests sent again".format(**total),
            lost, "make powercut ROUNDS=%d" % rounds]
     proof.write_rows("powercut", [row])

@@ -33,7 +33,8 @@ def seed():
 
 
 def write_rows(name, rows):
-    """What was broken, how often, what was lost, the command."""
+    """What was broken, how often, what was lost, the command; table.py says
+    how long a cell may be."""
     os.makedirs(ROWS, exist_ok=True)
     with open(os.path.join(ROWS, name + ".tsv"), "w",
               encoding="utf-8") as file:

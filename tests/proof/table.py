@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The table of what was broken on purpose.
+"""The table of what was broken on purpose.  A cell is what README.md shows, at
+most 120 characters, and where there is more to say " | " and the rest, which
+only docs/proof.tsv has.
 
 usage: table.py take [NAME...]   rows that the proofs left in BUILD/proof, all
                                  or of these names, into docs/proof.tsv and
@@ -18,6 +20,8 @@ COLUMNS = ["proof", "what was broken", "how often", "what was lost",
            "command"]
 ORDER = ["torture", "powercut", "flip", "harm", "oom", "fuzz", "soak",
          "analyse", "valgrind", "tsan", "coverage"]
+MORE = " | "
+SHOWN = 120         # characters of a cell
 HEAD = ["| what was broken | how often | what was lost | command |",
         "|---|---|---|---|"]
 
@@ -42,9 +46,18 @@ def kept():
     return proofs
 
 
+def shown(cell):
+    """What people see of a cell."""
+    head, _, more = cell.partition(MORE)
+    if not head.strip() or len(head) > SHOWN or "|" in head + more:
+        raise SystemExit("no headline of at most %d characters: %r" % (
+            SHOWN, cell))
+    return head
+
+
 def table(proofs):
     """The lines of the table for people."""
-    return HEAD + ["| %s | %s | %s | `%s` |" % tuple(row)
+    return HEAD + ["| %s | %s | %s | `%s` |" % tuple(map(shown, row))
                    for name in ordered(proofs) for row in proofs[name]]
 
 
@@ -72,13 +85,14 @@ def take(names):
         proofs[name] = read(path)
         if any(len(row) != len(COLUMNS) - 1 for row in proofs[name]):
             raise SystemExit(path + ": a row has not four cells")
+    shown_lines = table(proofs)     # or nothing is written
     with open(KEPT, "w", encoding="utf-8") as file:
         for row in [COLUMNS] + [[name] + row for name in ordered(proofs)
                                 for row in proofs[name]]:
             file.write("\t".join(row) + "\n")
     with open(README, encoding="utf-8") as file:
         lines, begin, end = in_readme(file.read())
-    lines[begin:end] = table(proofs)
+    lines[begin:end] = shown_lines
     with open(README, "w", encoding="utf-8") as file:
         file.write("\n".join(lines))
 

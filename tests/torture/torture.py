@@ -112,13 +112,14 @@ def row(phase, nkills, failed):
     if counts["expired answers swept"]:
         often.append(number(counts["expired answers swept"],
                             "expired answers swept"))
-    often.append("%s in %s" % (number(counts["intents"], "intents"),
-                               number(counts["tries"], "requests")))
+    often.insert(1, "%s in %s" % (number(counts["intents"], "intents"),
+                                  number(counts["tries"], "requests")))
     lost = "SEE THE LOG" if failed else "nothing: each intent had one effect"
     if counts["held"]:
         lost += "; %s held, listed and resolved by hand, none run again" % (
             number(counts["held"], "outcomes unknown"))
-    return (phase.yard.what, "; ".join(often), lost,
+    return (phase.yard.what,
+            "; ".join(often[:2]) + " | " + "; ".join(often[2:]), lost,
             "make torture ROUNDS=%d" % nkills)
 
 

@@ -239,12 +239,14 @@ def run_all(jobs, anew):
 
 
 def write_row(counts):
+    names = {"unit": "unit", "e2e": "end to end"}
+    named = [(ran, names[name], processes)
+             for name, ran, processes, _ in counts]
     proof.write_rows("valgrind", [(
         "nothing: memcheck looks at every access to memory",
-        "; ".join("%s %s tests in %s processes%s" % (
-            "{:,}".format(ran), name, "{:,}".format(processes),
-            ", %d more that it cannot follow" % nleft if nleft else "")
-            for name, ran, processes, nleft in counts),
+        "%s | %d more that it cannot follow, listed with the reason" % (
+            "; ".join("{:,} {} tests in {:,} processes".format(*count[:3])
+                      for count in named), sum(c[3] for c in counts)),
         "nothing found: no bad access, no unset value used or written, "
         "no leak", "make valgrind")])
 

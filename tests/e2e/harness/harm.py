@@ -65,12 +65,13 @@ def read(folder):
 
 # The module's rows in the README's table; some are named there, one by one.
 HEADS = {
-    "disk": ("the disk under the store: ", True),
+    "disk": ("the disk under the store: full, at its quota, read-only, gone",
+             True),
     "files": ("each file of the store and its directory, alone: deleted, "
               "emptied, closed, given to another user", False),
-    "time": ("the clock, and processes that stand still: ", True),
-    "processes": ("processes that share a store: ", True),
-    "limits": ("limits of the processes and of the store: ", True),
+    "time": ("the clock, and processes that stand still", True),
+    "processes": ("processes that share a store", True),
+    "limits": ("limits of the processes and of the store", True),
 }
 
 
@@ -81,13 +82,13 @@ def write_sums(folder, known):
                     if m == module]
             if not rows:
                 continue
-            names = "; ".join(row[0] for row in rows) if named else ""
+            names = " | " + "; ".join(row[0] for row in rows)
             intents, tries = (sum(int(row[i]) for row in rows)
                               for i in (4, 5))
             file.write("\t".join([
-                head + names, "{:,} ways; {:,} intents, {:,} tries of "
-                "them".format(len(rows), intents, tries), "nothing",
-                COMMAND]) + "\n")
+                head + (names if named else ""),
+                "{:,} ways; {:,} intents, {:,} tries of them".format(
+                    len(rows), intents, tries), "nothing", COMMAND]) + "\n")
 
 
 class Harm(OwnSiteCase):
