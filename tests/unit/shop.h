@@ -66,6 +66,7 @@ struct shop {
 	bool stopping;
 
 	struct shop_fault fault[2];
+	bool cut_answers;   /* that come from the store: one byte of each */
 	const struct backend *backend; /* the real one */
 	void *self;
 

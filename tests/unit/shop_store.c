@@ -21,12 +21,22 @@ fault(struct shop *s, bool look, enum idem_op_kind kind)
 }
 
 static enum idem_err
+cut(const struct shop *s, enum idem_err err, struct idem_op *op)
+{
+	if (s->cut_answers && err == IDEM_OK && op->answer->n > 1 &&
+	    (op->verdict == IDEM_REPLAY || op->verdict == IDEM_STORED))
+		op->answer->n = 1;
+	return err;
+}
+
+static enum idem_err
 look(void *self, struct idem_op *op)
 {
 	struct shop *s = self;
 	enum idem_err err = fault(s, true, op->kind);
 
-	return err != IDEM_OK ? err : s->backend->look(s->self, op);
+	return err != IDEM_OK ? err :
+	    cut(s, s->backend->look(s->self, op), op);
 }
 
 static enum idem_err
@@ -35,7 +45,8 @@ submit(void *self, struct idem_op *op)
 	struct shop *s = self;
 	enum idem_err err = fault(s, false, op->kind);
 
-	return err != IDEM_OK ? err : s->backend->submit(s->self, op);
+	return err != IDEM_OK ? err :
+	    cut(s, s->backend->submit(s->self, op), op);
 }
 
 static enum idem_err

@@ -4,9 +4,13 @@
  */
 #include "harmkit.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "store/datafile.h"
 
 static void
 a_damaged_file(void **state)
@@ -126,6 +130,26 @@ an_emptied_data_file(void **state)
 	kit_run(k, &(struct step){ SEE, .walk = "" }, 1);
 }
 
+/* Longer than any path that the system takes. */
+static void
+a_directory_whose_name_is_too_long(void **state)
+{
+	struct kit *k = *state;
+	char dir[2 * PATH_MAX];
+	uint64_t n[3];
+	bool aside = true;
+
+	memset(dir, 'x', sizeof dir);
+	dir[0] = '/';
+	dir[sizeof dir - 1] = '\0';
+	assert_int_equal(datafile_expect(dir, &k->log), IDEM_ESTORE);
+	assert_false(datafile_last_page(dir, &n[0], &n[1], &n[2]));
+	assert_int_equal(datafile_make_locks(dir, 8), ENAMETOOLONG);
+	assert_int_equal(datafile_put_aside(dir, &aside), ENAMETOOLONG);
+	assert_false(aside);
+	datafile_take_back(dir);
+}
+
 int
 main(void)
 {
@@ -133,6 +157,7 @@ main(void)
 		HARM(a_damaged_file),
 		HARM(a_data_file_that_was_never_finished),
 		HARM(an_emptied_data_file),
+		HARM(a_directory_whose_name_is_too_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

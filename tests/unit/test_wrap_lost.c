@@ -219,6 +219,51 @@ a_record_that_is_no_longer_ours(void **state)
 	}
 }
 
+/* As of a damaged store: said, and nothing runs again. */
+static void
+a_stored_answer_that_is_none(void **state)
+{
+	struct shop *s = *state;
+
+	for (int kind = SHOP_ONCE; kind < SHOP_NHANDLERS; kind++) {
+		unsigned nworked, ncommitted;
+
+		shop_clear(s);
+		shop_send(s, (enum shop_handler)kind, "k1", "{}");
+		assert_ended(s, 201, IDEM_O_CREATED);
+		nworked = s->nworked;
+		ncommitted = s->ncommitted;
+		s->cut_answers = true;
+		shop_send(s, (enum shop_handler)kind, "k1", "{}");
+		assert_ended(s, 503, IDEM_O_DOWN);
+		assert_problem(s, "store-unavailable");
+		assert_true(shop_logged(s,
+		    "the stored answer cannot be given back"));
+		assert_false(s->call.replayed);
+		s->cut_answers = false;
+		shop_send(s, (enum shop_handler)kind, "k1", "{}");
+		assert_ended(s, 201, IDEM_O_REPLAYED);
+		assert_int_equal(s->nworked, nworked);
+		assert_int_equal(s->ncommitted, ncommitted);
+	}
+}
+
+static void
+a_first_answer_that_is_none(void **state)
+{
+	struct shop *s = *state;
+
+	s->cut_answers = true;
+	shop_send(s, SHOP_ONCE, "k1", "{}");
+	assert_ended(s, 500, IDEM_O_LOST);
+	assert_problem(s, "internal");
+	assert_true(shop_logged(s, "the first answer cannot be given"));
+	s->cut_answers = false;
+	shop_send(s, SHOP_ONCE, "k1", "{}");
+	assert_ended(s, 201, IDEM_O_REPLAYED);
+	assert_int_equal(s->ncommitted, 1);
+}
+
 static void
 an_operation_of_another_version(void **state)
 {
@@ -245,6 +290,8 @@ main(void)
 		ROW(a_commit_that_fails),
 		ROW(a_commit_that_fails_without_a_key),
 		ROW(a_record_that_is_no_longer_ours),
+		ROW(a_stored_answer_that_is_none),
+		ROW(a_first_answer_that_is_none),
 		ROW(an_operation_of_another_version),
 	};
 
