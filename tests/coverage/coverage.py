@@ -106,7 +106,7 @@ def write_row(total):
     src, fcgi = total["src/"], total["fcgi/"]
     proof.write_rows("coverage", [(
         "nothing: which lines the tests run",
-        "%d of %d lines of src/, %d of %d of fcgi/" % (
+        "{:,} of {:,} lines of src/, {:,} of {:,} of fcgi/".format(
             src.ran, src.all, fcgi.ran, fcgi.all),
         "%.1f %% and %.1f %% ran | no line is left out of the count" % (
             src.percent, fcgi.percent),
