@@ -36,6 +36,17 @@ if [ "$(id -u)" = 0 ]; then
 		echo "run: www-data cannot enter $root; data is in $SITE_DIR"
 	fi
 fi
+# lighttpd and mod_fcgid take what stands behind a space for an argument, so
+# that the program needs a name without one.
+case $SITE_PROGRAM in
+*[[:space:]]*)
+	short=$(mktemp -d /tmp/idem-run.XXXXXX)
+	trap 'rm -rf "$short"' EXIT
+	chmod 755 "$short"
+	ln -s "${SITE_PROGRAM%/*}" "$short/build"
+	SITE_PROGRAM=$short/build/${SITE_PROGRAM##*/}
+	;;
+esac
 export SITE_DIR SITE_PORT SITE_PROGRAM SITE_CONFIG
 mkdir -p "$SITE_DIR/log"
 : >"$SITE_DIR/log/error.log"

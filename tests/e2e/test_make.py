@@ -1,5 +1,6 @@
 """What the Makefile promises: run, experiment, install."""
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -30,14 +31,15 @@ def session(sid):
 class Run(unittest.TestCase):
     """`make run`, and Ctrl-C."""
 
-    def serve(self, server, interrupt):
+    def serve(self, server, interrupt,
+              program=os.path.join(BUILD, "tasks.fcgi")):
         port = free_port()
         with tempfile.TemporaryFile() as log:
             child = subprocess.Popen(
                 [os.path.join(ROOT, "tools/run.sh"), server, str(port)],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True, env=dict(
-                    os.environ, PROGRAM=os.path.join(BUILD, "tasks.fcgi")))
+                start_new_session=True,
+                env=dict(os.environ, PROGRAM=program))
             try:
                 self.ask(child, port)
                 server_pid = self.child_of(child.pid, server)
@@ -91,6 +93,13 @@ class Run(unittest.TestCase):
 
     def test_sigterm(self):
         self.serve("lighttpd", lambda child: child.terminate())
+
+    def test_a_space_in_the_name_of_the_folder(self):
+        with tempfile.TemporaryDirectory(prefix="my shop & co ") as folder:
+            os.chmod(folder, 0o755)
+            program = shutil.copy(os.path.join(BUILD, "tasks.fcgi"), folder)
+            for server in ("lighttpd", "apache"):
+                self.serve(server, lambda child: child.terminate(), program)
 
     def test_unknown_server(self):
         run = subprocess.run([os.path.join(ROOT, "tools/run.sh"), "iis"],
