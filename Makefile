@@ -45,6 +45,7 @@ helpers  := $(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*
 
 .PHONY: all
 all: $(BUILD)/tasks.fcgi $(BUILD)/guard.fcgi $(BUILD)/idem
+	@:
 
 # --- the programs --------------------------------------------------------
 $(BUILD)/tasks.fcgi: $(call objects,$(BUILD)/o,$(wildcard fcgi/tasks/*.c))
