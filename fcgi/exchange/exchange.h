@@ -14,8 +14,9 @@ struct exchange {
 	long (*read)(void *arg, void *p, size_t n);
 	/* All n bytes of the answer.  IDEM_EIO: the peer is gone. */
 	enum idem_err (*write)(void *arg, const void *p, size_t n);
-	/* One line for the web server's own error log; NULL where descriptor 2
-	 * is that already. */
+	/* One line, with its end, for the web server's own error log, which
+	 * makes lines of its own of each call; NULL where descriptor 2 is that
+	 * already. */
 	void (*complain)(void *arg, const char *line);
 	void *arg;
 	/* What was written goes out now; NULL: it has already. */

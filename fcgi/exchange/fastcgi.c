@@ -116,7 +116,6 @@ write_stderr(void *arg, const char *line)
 
 	text = span_first(text, text.n < NOTE_MAX ? text.n : NOTE_MAX);
 	put_record(r, RECORD_STDERR, r->id, text);
-	put_record(r, RECORD_STDERR, r->id, IDEM_LIT("\n"));
 	r->complained = true;
 }
 

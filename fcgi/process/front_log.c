@@ -72,14 +72,13 @@ put_line(void *arg, enum idem_level level, const char *text)
 	if (nmore > 0)
 		idem_buf_printf(&line, " (and %u times since it was last "
 		    "said)", nmore);
-	idem_buf_putc(&line, '\0');
+	idem_buf_puts(&line, IDEM_LIT("\n\0"));
 	if (idem_buf_err(&line) != IDEM_OK)
 		return; /* cannot happen: text is bounded */
 	if (f->x != NULL && f->x->complain != NULL && level != IDEM_INFO)
 		f->x->complain(f->x->arg, memory);
-	memory[line.n - 1] = '\n';
 	/* where the log itself cannot be written nobody can be told */
-	if (io_write(f->fd, memory, line.n) != IDEM_OK)
+	if (io_write(f->fd, memory, line.n - 1) != IDEM_OK)
 		return;
 }
 

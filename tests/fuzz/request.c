@@ -180,7 +180,7 @@ serve(void *arg, struct exchange *x)
 	    sizeof piece - 1))) > 0)
 		idem_buf_put(s->said.body, piece, (size_t)n);
 	s->said.whole = n == 0;
-	x->complain(x->arg, "a line");
+	x->complain(x->arg, "a line\n");
 	must(x->write(x->arg, "ok", 2) == IDEM_OK);
 }
 

@@ -36,7 +36,7 @@ serve(void *arg, struct exchange *x)
 		idem_buf_put(o->body, piece, (size_t)n);
 	o->body_ended = n == 0;
 	if (o->body->n > 0)
-		x->complain(x->arg, "note");
+		x->complain(x->arg, "note\n");
 	must(x->write(x->arg, ANSWER, sizeof ANSWER - 1) == IDEM_OK);
 	must(x->write(x->arg, o->body->p, o->body->n) == IDEM_OK);
 }
@@ -239,10 +239,8 @@ slow_answer(struct slow *s)
 	static const char end[8] = { 0 };
 	struct idem_buf *text = kit_buf();
 
-	if (s->body->n > 0) {
-		say(s->answer, 7, s->mine, IDEM_LIT("note"));
-		say(s->answer, 7, s->mine, IDEM_LIT("\n"));
-	}
+	if (s->body->n > 0)
+		say(s->answer, 7, s->mine, IDEM_LIT("note\n"));
 	idem_buf_puts(text, IDEM_LIT(ANSWER));
 	idem_buf_puts(text, idem_buf_span(s->body));
 	say(s->answer, 6, s->mine, idem_buf_span(text));

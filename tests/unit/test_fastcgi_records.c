@@ -256,7 +256,7 @@ static void
 complain(void *arg, struct exchange *x)
 {
 	(void)arg; /* the exchange says enough */
-	x->complain(x->arg, "no");
+	x->complain(x->arg, "no\n");
 	assert_int_equal(x->write(x->arg, "ok", 2), IDEM_OK);
 }
 
@@ -275,8 +275,8 @@ what_is_complained_of(void **state)
 	assert_int_equal(fastcgi_serve(fds[1], WAIT_MS, complain, NULL),
 	    FASTCGI_SERVED);
 	assert_int_equal(io_read_all(fds[0], &raw), IDEM_OK);
-	assert_span(idem_buf_span(&raw), IDEM_LIT("\1\7\0\1\0\2\0\0" "no"
-	    "\1\7\0\1\0\1\0\0" "\n" "\1\6\0\1\0\2\0\0" "ok"
+	assert_span(idem_buf_span(&raw), IDEM_LIT("\1\7\0\1\0\3\0\0" "no\n"
+	    "\1\6\0\1\0\2\0\0" "ok"
 	    "\1\7\0\1\0\0\0\0" "\1\6\0\1\0\0\0\0"
 	    "\1\3\0\1\0\10\0\0" "\0\0\0\0\0\0\0\0"));
 	assert_int_equal(close(fds[0]), 0);
