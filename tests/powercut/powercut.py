@@ -84,8 +84,10 @@ def recorded(log, directory, **settings):
     """The environment of a process whose writes to directory are recorded."""
     with open(log, "w", encoding="ascii"):
         pass
+    # LD_PRELOAD knows no spaces, and BUILD may have some in its name
+    recorder = shutil.copy(os.path.join(TOOLS, "record.so"), log + ".so")
     return dict(os.environ, POWERCUT_DIR=directory, POWERCUT_LOG=log,
-                LD_PRELOAD=os.path.join(TOOLS, "record.so"), **settings)
+                LD_PRELOAD=recorder, **settings)
 
 
 def start_load(folder, kind, seed):
