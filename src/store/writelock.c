@@ -57,11 +57,11 @@ holder(int fd, off_t at)
 }
 
 static bool
-try(int fd, int64_t waited_ms)
+try(int fd, bool polite)
 {
 	int err;
 
-	if (waited_ms < COURTESY_MS && holder(fd, NEXT) != 0)
+	if (polite && holder(fd, NEXT) != 0)
 		return false;
 	err = set(fd, F_WRLCK, WRITER);
 	return err != EAGAIN && err != EACCES;
@@ -72,9 +72,12 @@ writelock_take(int fd, int64_t end_ms)
 {
 	struct timespec pause = { .tv_nsec = ASK_FIRST_NS };
 	int64_t began_ms = io_steady_ms(), now_ms = began_ms;
+	/* Who has less time than that, or none, is not sent away unasked. */
+	int64_t polite_ms = began_ms + COURTESY_MS < end_ms ?
+	    began_ms + COURTESY_MS : end_ms;
 	bool next = false, taken;
 
-	while (!(taken = try(fd, now_ms - began_ms)) && now_ms < end_ms) {
+	while (!(taken = try(fd, now_ms < polite_ms)) && now_ms < end_ms) {
 		(void)nanosleep(&pause, NULL); /* cut short: asks earlier */
 		now_ms = io_steady_ms();
 		if (!next && now_ms - began_ms >= LONG_MS)

@@ -205,6 +205,23 @@ no_time_at_all(void **state)
 	assert_int_equal(now.ns, (int64_t)START_MS * 1000000);
 }
 
+/* Who is next stands still, and we have less time than courtesy takes. */
+static void
+little_time(void **state)
+{
+	struct scene *s = *state;
+
+	assert_int_equal(tell(s, 'N'), 'y');
+	now.ns = (int64_t)START_MS * 1000000;
+	now.at_ms = 0;
+	assert_int_equal(writelock_take(s->fd, START_MS), IDEM_OK);
+	assert_int_equal(now.ns, (int64_t)START_MS * 1000000);
+	writelock_give(s->fd);
+	assert_int_equal(writelock_take(s->fd, START_MS + 5), IDEM_OK);
+	assert_in_range(now.ns / 1000000 - START_MS, 5, 8);
+	writelock_give(s->fd);
+}
+
 static void
 its_holder_is_known(void **state)
 {
@@ -252,6 +269,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(who_waits_and_for_how_long),
 		TEST(no_time_at_all),
+		TEST(little_time),
 		TEST(its_holder_is_known),
 		TEST(the_dead_hold_nothing),
 		TEST(where_no_lock_can_be_had),
