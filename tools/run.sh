@@ -86,5 +86,6 @@ echo "run: Ctrl-C stops it"
 status=0
 wait "$pid" || status=$?
 gone
-echo "run: $server ended by itself; its log is $SITE_DIR/log/error.log" >&2
+echo "run: $server ended by itself; its log is $SITE_DIR/log/error.log (where" \
+    "port $port is taken: PORT=N)" >&2
 exit $status

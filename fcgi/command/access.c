@@ -43,8 +43,9 @@ refuse(struct command *c, const char *dir, uid_t owner)
 	if (name != NULL)
 		idem_log(c->log, IDEM_ERROR, "%.*s belongs to %s: run this as "
 		    "root, from the crontab of %s, or with "
-		    "su -s /bin/sh %s -c 'idem %s'", IDEM_LOG_PATH, dir,
-		    name, name, name, command);
+		    "su -s /bin/sh %s -c 'idem %s --store %.*s'",
+		    IDEM_LOG_PATH, dir, name, name, name, command,
+		    IDEM_LOG_PATH, dir);
 	else
 		idem_log(c->log, IDEM_ERROR, "%.*s belongs to user id %lu, "
 		    "which has no name here: run this as root, or as that "

@@ -7,6 +7,8 @@
 #include "store/backend.h"
 
 #define MINUTE_MS 60000
+/* So many commits behind, a reader is no request that is a little slow. */
+#define READER_BEHIND 1000
 
 void
 store_start(struct idem_op *op)
@@ -28,6 +30,16 @@ what_to_do(const struct store_full *full)
 		    "outcome, see \"idem list --state unknown\" and \"idem "
 		    "resolve\", or raise it";
 	return "new keys are refused: run \"idem sweep\", or raise it";
+}
+
+void
+idem_room_warn(const struct idem_log *log, int reader_pid,
+    uint64_t reader_behind)
+{
+	if (reader_behind >= READER_BEHIND)
+		idem_log(log, IDEM_WARN, "process %d has been reading the "
+		    "store for %" PRIu64 " commits: what is deleted makes no "
+		    "room before it ends: end it", reader_pid, reader_behind);
 }
 
 void

@@ -3,16 +3,12 @@
  * end's own.  It knows neither LMDB nor the layout of a record.
  */
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "store/backend.h"
 #include "store/group.h"
 
 #include "base/text.h"
-
-/* So many commits behind, a reader is no request that is a little slow. */
-#define READER_BEHIND 1000
 
 /* Who found no memory below may have had nobody to tell. */
 static enum idem_err
@@ -185,16 +181,6 @@ enum idem_err
 idem_store_room(struct idem_store *s, struct idem_room *out)
 {
 	return tell(s->log, s->backend->room(s->self, out));
-}
-
-void
-idem_room_warn(const struct idem_log *log, int reader_pid,
-    uint64_t reader_behind)
-{
-	if (reader_behind >= READER_BEHIND)
-		idem_log(log, IDEM_WARN, "process %d has been reading the "
-		    "store for %" PRIu64 " commits: what is deleted makes no "
-		    "room before it ends: end it", reader_pid, reader_behind);
 }
 
 enum idem_err

@@ -20,8 +20,9 @@
 #define WRITER ((off_t)1 << 40)
 #define NEXT (WRITER + 1) /* has waited for long: newcomers let him go first */
 
-#define LONG_MS 30
+#define LONG_MS 30     /* a few commits on a slow disk: then it is bad luck */
 #define COURTESY_MS 20 /* of a newcomer: who is next may stand still, too */
+/* About a commit in memory; and what a sleeper may add to a commit on disk. */
 #define ASK_FIRST_NS 50000
 #define ASK_LAST_NS 2000000
 
@@ -56,6 +57,8 @@ holder(int fd, off_t at)
 	return lock.l_pid > 0 ? (int)lock.l_pid : -1;
 }
 
+/* Any other error than another one's lock lets the writer go on: LMDB's own
+ * lock orders them. */
 static bool
 try(int fd, bool polite)
 {
@@ -95,7 +98,7 @@ writelock_take(int fd, int64_t end_ms)
 void
 writelock_give(int fd)
 {
-	(void)set(fd, F_UNLCK, WRITER); /* as above */
+	(void)set(fd, F_UNLCK, WRITER); /* an open file: cannot fail */
 }
 
 int

@@ -336,8 +336,9 @@ class Access(unittest.TestCase):
         for command in ("sweep", "stats", "check"):
             self.assertEqual(self.refused(path, command, **self.nobody), (
                 "idem: {0} belongs to {1}: run this as root, from the "
-                "crontab of {1}, or with su -s /bin/sh {1} -c 'idem {2}'\n"
-            ).format(path, WORKER.pw_name, command))
+                "crontab of {1}, or with su -s /bin/sh {1} -c "
+                "'idem {2} --store {0}'\n").format(path, WORKER.pw_name,
+                                                   command))
 
     def test_an_owner_without_a_name(self):
         path = self.folder("store", 54321)
