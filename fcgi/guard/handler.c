@@ -270,6 +270,16 @@ whole(struct errand *e)
 	return effect;
 }
 
+/* Who writes on where nobody takes it was not silent. */
+static void
+say_late(const struct errand *e, const struct reply *r)
+{
+	idem_log(e->guard->log, IDEM_ERROR, "request=%s: the application %s "
+	    "%lld ms", e->request_id, e->gone || r->err != IDEM_OK ?
+	    "did not end its answer, which nobody took any more, within" :
+	    "said nothing for", (long long)e->settings->backend_timeout_ms);
+}
+
 static enum idem_effect
 judge(struct errand *e, enum backend_end end, const struct reply *r)
 {
@@ -282,9 +292,7 @@ judge(struct errand *e, enum backend_end end, const struct reply *r)
 	case BACKEND_BROKEN:
 		return broken(e, r);
 	case BACKEND_LATE:
-		idem_log(e->guard->log, IDEM_ERROR, "request=%s: the "
-		    "application said nothing for %lld ms", e->request_id,
-		    (long long)e->settings->backend_timeout_ms);
+		say_late(e, r);
 		return problem(e, IDEM_P_BACKEND_TIMEOUT, IDEM_HOLD);
 	}
 	return IDEM_HOLD;

@@ -80,16 +80,18 @@ too_long(const struct place *p, const char *path)
 }
 
 /* Replace p->path by what it means, so that neither chdir() nor a moved link
- * changes it. */
+ * changes it.  Who makes stores finds none where a link leads to nothing. */
 static enum idem_err
-make_real(struct place *p)
+make_real(struct place *p, bool create)
 {
 	char real[PATH_MAX];
 
 	if (realpath(p->path, real) == NULL)
 		return errno == ENOMEM ? IDEM_ENOMEM :
-		    place_fail(p, "realpath", errno, errno == ENOENT ?
-		    "start the web program first, it makes the store" :
+		    place_fail(p, "realpath", errno, errno == ENOENT ? (create ?
+		    "it is a symbolic link to nothing: make the directory that "
+		    "it leads to, or remove it" :
+		    "start the web program first, it makes the store") :
 		    advice_on_way(errno, "every directory above it must let "
 		    "this user pass"));
 	if (strlen(real) >= sizeof p->path - PLACE_NAME_BYTES)
@@ -162,7 +164,7 @@ place_open(struct place *p, const struct place_wanted *w,
 	if (w->create && access(p->path, F_OK) != 0 &&
 	    (err = make(p, w->document_root)) != IDEM_OK)
 		return err;
-	if ((err = make_real(p)) != IDEM_OK ||
+	if ((err = make_real(p, w->create)) != IDEM_OK ||
 	    (err = place_outside(p, w->document_root)) != IDEM_OK)
 		return err;
 	return place_judge(p, w->fs_type);

@@ -12,6 +12,8 @@ NPIECES = 192       # of 64 KiB: 12 MiB, three times what Linux holds for a
 BYTES = NPIECES * 65536     # client in its buffers
 BIG = ("<?php header('Content-Type: application/octet-stream'); for ($i = 0; "
        "$i < %d; $i++) echo str_repeat('x', 65536);" % NPIECES)
+ENDLESS = ("<?php file_put_contents('%s', getmypid() . \"\\n\"); "
+           "for (;;) echo str_repeat('x', 65536);")
 TAKEN = 1024 * 1024
 LONG_S = 20         # twice what a peer has that takes nothing
 LOOK_S = 1.0        # a worker that cannot send looks twice as often
@@ -95,3 +97,24 @@ class DeafPeers(SlowCase):
         answer = self.server.request("GET", "/small.php")
         self.assertEqual(answer.body, b"still here")
         pending.leave()
+
+
+class EndlessAnswers(SlowCase):
+    server_class = GuardDirect
+    more = {"IDEM_BACKEND_TIMEOUT": "1s"}
+
+    def test_the_client_has_gone(self):
+        """The application is stopped, and the log does not say that it was
+        silent."""
+        self.write("endless.php", ENDLESS % self.site.path("run", "pid"))
+        self.write("small.php", "still here")
+        pending = self.server.send("GET", "/endless.php")
+        pending.conn.read_until(b"x")
+        pending.leave()
+        self.logged("error: ", "the application did not end its answer, "
+                    "which nobody took any more, within 1000 ms")
+        self.assertNotIn("said nothing", self.site.log())
+        pid = int(self.site.lines("pid")[0])
+        proc.wait_until(lambda: not proc.alive(pid), "the end of PHP")
+        answer = self.server.request("GET", "/small.php")
+        self.assertEqual(answer.body, b"still here")

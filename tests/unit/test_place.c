@@ -138,6 +138,13 @@ names_that_are_no_directory(void **state)
 	    IDEM_ESTORE);
 	kit_logged(k, "/none/store: mkdir: No such file or directory: "
 	    "make the directory above it, and let this user write there");
+	assert_int_equal(symlink("nothing", kit_path(k, "led")), 0);
+	assert_int_equal(open_at(k, &p, kit_path(k, "led"), true),
+	    IDEM_ESTORE);
+	kit_logged(k, "/led: realpath: No such file or directory: it is a "
+	    "symbolic link to nothing: make the directory that it leads to, "
+	    "or remove it");
+	assert_int_equal(access(kit_path(k, "nothing"), F_OK), -1);
 }
 
 /* Folders below one another, each with a name of 199 bytes at the most, until
