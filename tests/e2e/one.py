@@ -17,6 +17,7 @@ def main():
     # A shell without job control starts what runs beside it deaf to Ctrl-C,
     # and what is started from there would be, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)    # as nohup does
     module, _, name = group.rpartition(".")
     try:
         cls = getattr(importlib.import_module(module), name)
