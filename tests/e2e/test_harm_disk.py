@@ -212,6 +212,7 @@ class CopyOnWrite(Disk):
     """Here each write takes room, also that of a page which is there: of it
     processes die.  What was done is done.  The kernel, too, finds no room to
     write down that who died held a lock: all have to be started anew."""
+    settings = {"IDEM_STORE_WAIT": "1s"}    # where such a lock stays locked
 
     def setUp(self):
         super().setUp()
