@@ -94,7 +94,7 @@ class CutShort:
         known = {}
         for i in range(40):
             key, task = fresh_key(), {"matn": "%d " % i + "x" * 400}
-            known[key] = (task, self.assertFirst(self.post(task, key)))
+            known[key] = (task, self.assertFirst(self.settled(task, key)))
         copy = self.site.path("copy%d" % npages)
         self.site.idem("copy", copy, check=True)
         before = self.deaths()

@@ -246,9 +246,6 @@ class Stopped(Harm):
                 self.sweep.wait()
         self.assertIn(self.held[0], self.named())
 
-    def test_a_sweep(self):
-        self.behind_a_sweep("idem sweep, stopped")
-
     def test_a_sweep_outside_the_group(self):
         self.behind_a_sweep("idem sweep without the group commit, stopped",
                             IDEM_DURABILITY="none")
