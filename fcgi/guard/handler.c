@@ -228,23 +228,13 @@ broken(struct errand *e, const struct reply *r)
 	    IDEM_HOLD);
 }
 
-static bool
-says_later(const struct idem_response *res)
-{
-	struct idem_span lines = idem_buf_span(&res->fields), name, value;
-
-	while (idem_fields_next(&lines, &name, &value))
-		if (span_eq_nocase(name, IDEM_LIT("Retry-After")))
-			return true;
-	return false;
-}
-
 /* 502 and 504 say that somebody behind the application did not answer it: what
  * it did before, nobody knows, so the key is never given back. */
 static enum idem_effect
 effect_of(const struct idem_response *res)
 {
-	if (res->status == 503 && says_later(res))
+	if (res->status == 503 && idem_fields_value(idem_buf_span(&res->fields),
+	    IDEM_LIT("Retry-After")).p != NULL)
 		return IDEM_NONE;
 	return res->status == 502 || res->status == 504 ? IDEM_DONE :
 	    IDEM_BY_STATUS;

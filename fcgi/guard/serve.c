@@ -124,7 +124,8 @@ add_own_fields(struct errand *e)
 {
 	struct idem_response *res = e->call.res;
 
-	if (!idem_response_has(res, IDEM_LIT("X-Request-Id")))
+	if (idem_fields_value(idem_buf_span(&res->fields),
+	    IDEM_LIT("X-Request-Id")).p == NULL)
 		idem_response_field(res, IDEM_LIT("X-Request-Id"),
 		    span_of(e->request_id));
 	if (!e->answered)

@@ -147,8 +147,10 @@ idem_response_err(const struct idem_response *res);
 bool idem_fields_next(struct idem_span *lines, struct idem_span *name,
     struct idem_span *value);
 
-/* Is there a field of this name, in whatever case? */
-bool idem_response_has(const struct idem_response *res, struct idem_span name);
+/* The value of the first field of this name, in whatever case, borrowed; absent
+ * where there is none. */
+struct idem_span
+idem_fields_value(struct idem_span lines, struct idem_span name);
 
 #ifdef __cplusplus
 }

@@ -29,21 +29,11 @@ answer_is_of_content(struct idem_span name)
 	    span_eq_nocase(name, IDEM_LIT("Content-Encoding"));
 }
 
-static struct idem_span
-value_of(struct idem_span lines, struct idem_span wanted)
-{
-	struct idem_span name, value;
-
-	while (idem_fields_next(&lines, &name, &value))
-		if (span_eq_nocase(name, wanted))
-			return value;
-	return IDEM_ABSENT;
-}
-
 bool
 answer_is_page(struct idem_span lines)
 {
-	struct idem_span type = value_of(lines, IDEM_LIT("Content-Type"));
+	struct idem_span type = idem_fields_value(lines,
+	    IDEM_LIT("Content-Type"));
 	struct idem_span media = span_trim(span_first(type,
 	    span_find(type, ';')));
 
@@ -65,5 +55,5 @@ answer_has_cors(struct idem_span lines)
 struct idem_span
 answer_origin(struct idem_span lines)
 {
-	return value_of(lines, ANSWER_ORIGIN);
+	return idem_fields_value(lines, ANSWER_ORIGIN);
 }

@@ -10,17 +10,6 @@
  * the page happens to carry. */
 #define KEEP_OF_OTHERS IDEM_LIT("2xx 3xx")
 
-static struct idem_span
-location_of(const struct idem_response *res)
-{
-	struct idem_span lines = idem_buf_span(&res->fields), name, value;
-
-	while (idem_fields_next(&lines, &name, &value))
-		if (span_eq_nocase(name, IDEM_LIT("Location")))
-			return value;
-	return IDEM_ABSENT;
-}
-
 /* The type that old applications give their JSON is not asked. */
 static void
 look_into(struct idem_engine *e, const struct idem_response *res,
@@ -46,7 +35,8 @@ meets(struct idem_engine *e, struct idem_span keep,
     const struct idem_response *res)
 {
 	struct condition_answer a = { .status = res->status,
-		.location = location_of(res) };
+		.location = idem_fields_value(idem_buf_span(&res->fields),
+		    IDEM_LIT("Location")) };
 
 	if (condition_keep_reads_body(keep))
 		look_into(e, res, &a);

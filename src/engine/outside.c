@@ -12,6 +12,8 @@
 #include "engine/run.h"
 #include "engine/ways.h"
 
+#define END_TRIES 2
+
 static bool
 claim(struct walk *w)
 {
@@ -60,29 +62,33 @@ try_to_hold(struct walk *w)
 		    idem_strerror(err));
 }
 
+/*
+ * End the record as kind by the handler of this number; 0: by none, and what is
+ * finished then has its answer in *res.  The work is done, so an allocation
+ * that failed is not the end of it: once more.
+ */
 static enum idem_err
-try_to_end(struct walk *w, enum idem_op_kind kind)
+try_to_end(struct walk *w, enum idem_op_kind kind, uint16_t handler)
 {
-	enum idem_err err = IDEM_OK;
+	enum idem_err err = IDEM_ENOMEM;
 
-	if (kind == IDEM_OP_FINISH)
-		err = ask_answer(w);
-	else
-		ask_handler(w, 0);
-	return err == IDEM_OK ? ask_submit(w, kind) : err;
+	for (int i = 0; i < END_TRIES && err == IDEM_ENOMEM; i++) {
+		err = IDEM_OK;
+		if (kind == IDEM_OP_FINISH && handler == 0)
+			err = ask_answer(w);
+		else
+			ask_handler(w, handler);
+		if (err == IDEM_OK)
+			err = ask_submit(w, kind);
+	}
+	return err;
 }
 
-/*
- * End the record as kind with the answer that is in *res.  The work is done, so
- * an allocation that failed is not the end of it: once more.
- */
 static void
 end(struct walk *w, enum idem_op_kind kind, enum idem_outcome outcome)
 {
-	enum idem_err err = try_to_end(w, kind);
+	enum idem_err err = try_to_end(w, kind, 0);
 
-	if (err == IDEM_ENOMEM)
-		err = try_to_end(w, kind);
 	if (err != IDEM_OK) {
 		lose(w, idem_strerror(err));
 		try_to_hold(w);
@@ -134,12 +140,9 @@ commit_failed(struct walk *w, enum idem_err err)
 static void
 end_by_commit(struct walk *w)
 {
-	enum idem_err err;
+	enum idem_err err = try_to_end(w, IDEM_OP_FINISH,
+	    w->call->handler->number);
 
-	ask_handler(w, w->call->handler->number);
-	err = ask_submit(w, IDEM_OP_FINISH);
-	if (err == IDEM_ENOMEM) /* as in end() */
-		err = ask_submit(w, IDEM_OP_FINISH);
 	if (err != IDEM_OK) {
 		commit_failed(w, err);
 	} else if (w->op.verdict == IDEM_LOST) {

@@ -104,7 +104,8 @@ idem_policy_effect(bool keep_5xx, enum idem_effect said,
 	if (res->status >= 500)
 		return keep_5xx ? IDEM_DONE : IDEM_NONE;
 	if (is_passing(res->status) || (res->status >= 300 &&
-	    idem_response_has(res, IDEM_LIT("Retry-After"))))
+	    idem_fields_value(idem_buf_span(&res->fields),
+	    IDEM_LIT("Retry-After")).p != NULL))
 		return IDEM_NONE;
 	return IDEM_DONE;
 }

@@ -91,13 +91,13 @@ idem_fields_next(struct idem_span *lines, struct idem_span *name,
 	return true;
 }
 
-bool
-idem_response_has(const struct idem_response *res, struct idem_span wanted)
+struct idem_span
+idem_fields_value(struct idem_span lines, struct idem_span wanted)
 {
-	struct idem_span lines = idem_buf_span(&res->fields), name, value;
+	struct idem_span name, value;
 
 	while (idem_fields_next(&lines, &name, &value))
 		if (span_eq_nocase(name, wanted))
-			return true;
-	return false;
+			return value;
+	return IDEM_ABSENT;
 }

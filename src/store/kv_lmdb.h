@@ -1,6 +1,6 @@
 /*
  * kv_lmdb.h - what the parts of kv share.  LMDB's header stands here and
- * nowhere else; nobody but kv.c, kv_env.c and kv_readers.c includes this one.
+ * nowhere else; nobody but the files named kv*.c includes this one.
  */
 #ifndef STORE_KV_LMDB_H
 #define STORE_KV_LMDB_H

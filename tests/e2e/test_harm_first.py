@@ -100,13 +100,25 @@ class First(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done)
         return fcgi.parse_cgi(done.stdout)
 
-    def refused(self, npages, kind):
-        """What came of the first start on a disk with so few pages."""
+    def first_starts(self):
+        """What a server on each disk answers."""
+        kinds = set()
+        for npages in PAGES:
+            self.mount(npages)
+            self.start(npages)
+            kinds.add(self.refused(npages, self.ask))
+        return kinds
+
+    def refused(self, npages, ask):
+        """What comes of the first start on a disk with so few pages."""
+        kind = kind_of(lambda: ask(npages, fresh_key()))
         self.assertIn(kind, (MADE, FULL, DOWN), "%d pages" % npages)
-        if kind == MADE:
-            return
-        self.assertRegex(self.site.log(), r"(error|warning): store %s: .*%s" % (
-            re.escape(self.disk(npages)), NO_ROOM), "%d pages" % npages)
+        if kind != MADE:
+            self.assertRegex(
+                self.site.log(), r"(error|warning): store %s: .*%s" % (
+                    re.escape(self.disk(npages)), NO_ROOM),
+                "%d pages" % npages)
+        return kind
 
     def well(self, npages, ask):
         """There is room now: once, twice, and nothing is damaged."""
@@ -132,13 +144,7 @@ class First(unittest.TestCase):
 
 class Tasks(First):
     def test_a_worker_waits_for_room(self):
-        kinds = set()
-        for npages in PAGES:
-            self.mount(npages)
-            self.start(npages)
-            kind = kind_of(lambda n=npages: self.ask(n, fresh_key()))
-            kinds.add(kind)
-            self.refused(npages, kind)
+        kinds = self.first_starts()
         for npages in PAGES:
             self.give_room(npages)
         for npages in PAGES:
@@ -152,9 +158,7 @@ class Tasks(First):
         kinds = set()
         for npages in PAGES:
             self.mount(npages)
-            kind = kind_of(lambda n=npages: self.ask_cgi(n, fresh_key()))
-            kinds.add(kind)
-            self.refused(npages, kind)
+            kinds.add(self.refused(npages, self.ask_cgi))
             self.give_room(npages)
             self.well(npages, self.ask_cgi)
         self.ended("few pages free at the first start (plain CGI)", kinds)
@@ -165,13 +169,7 @@ class Guard(First):
     target = "/p"
 
     def test_a_worker_is_started_again(self):
-        kinds = set()
-        for npages in PAGES:
-            self.mount(npages)
-            self.start(npages)
-            kind = kind_of(lambda n=npages: self.ask(n, fresh_key()))
-            kinds.add(kind)
-            self.refused(npages, kind)
+        kinds = self.first_starts()
         self.stop()
         for npages in PAGES:
             self.give_room(npages)
@@ -183,7 +181,6 @@ class Guard(First):
     def test_plain_cgi(self):
         for npages in PAGES:
             self.mount(npages)
-            self.refused(npages, kind_of(
-                lambda n=npages: self.ask_cgi(n, fresh_key())))
+            self.refused(npages, self.ask_cgi)
             self.give_room(npages)
             self.well(npages, self.ask_cgi)

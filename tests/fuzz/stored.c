@@ -73,18 +73,6 @@ outcome(struct idem_span bytes)
 	idem_buf_free(&answer);
 }
 
-static bool
-is_utf8(struct idem_span s)
-{
-	uint32_t cp;
-	size_t n;
-
-	for (; s.n > 0; s = span_from(s, n))
-		if ((n = utf8_decode(s, &cp)) == 0)
-			return false;
-	return true;
-}
-
 static void
 task(struct idem_span bytes)
 {
@@ -101,7 +89,7 @@ task(struct idem_span bytes)
 	task_encode(&t, again);
 	must_be(idem_buf_span(again), bytes);
 	/* what a task can be: validate.h sees to text, the clock to time */
-	if (!is_utf8(t.text) || t.created_ms < 0 ||
+	if (!utf8_is_all(t.text) || t.created_ms < 0 ||
 	    t.created_ms > INT64_C(253402300799999))
 		return;
 	task_json(&t, json);

@@ -80,6 +80,17 @@ begin(struct scene *s, struct pair how)
 	assert_int_equal(kit_reopen(&s->kit, false), IDEM_OK);
 }
 
+/* Let it go on, or end it; what waitpid() says of its end. */
+static int
+send_off(const struct scene *s, int signal_number)
+{
+	int status;
+
+	assert_int_equal(kill(s->pid, signal_number), 0);
+	assert_int_equal(waitpid(s->pid, &status, 0), s->pid);
+	return status;
+}
+
 static void
 named(const struct scene *s)
 {
@@ -113,7 +124,6 @@ writers_are_told(void **state)
 		    .walk = "1aD 2bR 3sD 4cR", .table = "x=y" },
 	};
 	struct scene s;
-	int status;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(pairs); i++) {
@@ -122,9 +132,7 @@ writers_are_told(void **state)
 		KIT_RUN(&s.kit, still);
 		named(&s);
 		assert_false(idem_store_stuck(s.kit.store));
-		assert_int_equal(kill(s.pid, SIGCONT), 0);
-		assert_int_equal(waitpid(s.pid, &status, 0), s.pid);
-		assert_int_equal(status, 0);
+		assert_int_equal(send_off(&s, SIGCONT), 0);
 		KIT_RUN(&s.kit, after);
 		kit_close(&s.kit);
 	}
@@ -141,15 +149,13 @@ until_it_is_ended(void **state)
 		    .walk = "1aD 2bR 3sR", .table = "" },
 	};
 	struct scene s;
-	int status;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(pairs); i++) {
 		print_message("  pair %zu\n", i);
 		begin(&s, pairs[i]);
 		KIT_RUN(&s.kit, still);
-		assert_int_equal(kill(s.pid, SIGKILL), 0);
-		assert_int_equal(waitpid(s.pid, &status, 0), s.pid);
+		assert_int_equal(send_off(&s, SIGKILL), SIGKILL);
 		KIT_RUN(&s.kit, after);
 		kit_close(&s.kit);
 	}
@@ -175,8 +181,7 @@ a_sweep_and_a_copy_are_told(void **state)
 		    &(struct idem_copy){ .to = span_of(kit_path(&s.kit,
 		    "copy")) }, &copied), IDEM_EBUSY);
 		named(&s);
-		assert_int_equal(kill(s.pid, SIGKILL), 0);
-		assert_int_equal(waitpid(s.pid, NULL, 0), s.pid);
+		assert_int_equal(send_off(&s, SIGKILL), SIGKILL);
 		assert_int_equal(idem_store_copy(s.kit.store,
 		    &(struct idem_copy){ .to = span_of(kit_path(&s.kit,
 		    "copy")) }, &copied), IDEM_OK);
